@@ -1,0 +1,20 @@
+//! Words and rules: what a run, an account or an amount is, and what may happen to it.
+//!
+//! Everything here is a plain value or a pure function. Nothing reads the clock, draws a random
+//! number, waits, or knows a disk or a network; callers pass `now` and random bytes in. A rule of
+//! the service lives here and is tested here, in microseconds.
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
+
+pub mod limits;
+
+pub mod id;
+pub mod time;
+
+pub mod money;
+
+pub mod checksum;
+pub mod secret;
+
+pub mod account;
+pub mod ledger;
+pub mod run;

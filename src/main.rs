@@ -1,0 +1,3 @@
+//! The `errand` command.
+
+fn main() {}
