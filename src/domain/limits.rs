@@ -42,8 +42,13 @@ pub const RESULT_BYTES_MAX: usize = 1024 * 1024;
 pub const PENDING_RUNS_DEFAULT: u32 = 1_000;
 /// Time that one run may take. Source: the contract, section 6.
 pub const RUN_TIMEOUT_DEFAULT: Duration = Duration::from_mins(15);
-/// Pauses before the second and the third execution of a run that lost its worker.
-pub const LOST_RUN_PAUSES: [Duration; 2] = [Duration::from_secs(10), Duration::from_mins(1)];
+/// How long a scheduled run stands behind runs that were asked for. Source: the contract, section 6.
+pub const CLASS_AGE: Duration = Duration::from_mins(1);
+/// Pauses after the first, second and third execution that lost its worker.
+///
+/// Source: the contract, section 6.
+pub const LOST_RUN_PAUSES: [Duration; 3] =
+    [Duration::ZERO, Duration::from_secs(10), Duration::from_mins(1)];
 /// Time between asking an agent to stop and stopping it. Source: the contract, section 6.
 pub const CANCEL_GRACE: Duration = Duration::from_secs(10);
 

@@ -11,7 +11,7 @@
 
 use crate::domain::account::{AccountId, KeyId};
 use crate::domain::id::{self, Id};
-use crate::domain::limits::ATTEMPTS_MAX;
+use crate::domain::limits::{ATTEMPTS_MAX, CLASS_AGE, LOST_RUN_PAUSES};
 use crate::domain::money::Amount;
 use crate::domain::time::Timestamp;
 
@@ -45,6 +45,8 @@ pub struct Run {
     pub cost: Amount,
     /// How many times it was started, the present time included.
     pub attempts: u32,
+    /// From when on it may be started while it is pending.
+    pub due_at: Timestamp,
     /// When it was accepted.
     pub created_at: Timestamp,
     /// When it was first started.
@@ -86,6 +88,15 @@ pub enum Trigger {
         /// The slot.
         scheduled_for: Timestamp,
     },
+}
+
+/// How urgent a pending run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// Somebody waits for it.
+    Asked,
+    /// A schedule started it.
+    Scheduled,
 }
 
 /// How an execution ended.
@@ -166,12 +177,26 @@ impl Run {
         if self.status != Status::Running {
             return Err(NotAllowed);
         }
-        if attempt == Attempt::Forgiven {
-            self.attempts = self.attempts.saturating_sub(1);
+        self.due_at = self.touch(now);
+        match attempt {
+            Attempt::Forgiven => self.attempts = self.attempts.saturating_sub(1),
+            Attempt::Counted => {
+                let lost = usize::try_from(self.attempts.saturating_sub(1)).unwrap_or(usize::MAX);
+                let pause = LOST_RUN_PAUSES.get(lost).copied().unwrap_or_default();
+                self.due_at = self.due_at.after(pause);
+            }
         }
         self.status = Status::Pending;
-        self.touch(now);
         Ok(())
+    }
+
+    /// How urgent it is while it is pending.
+    #[must_use]
+    pub const fn class(&self) -> Class {
+        match self.trigger {
+            Trigger::Api => Class::Asked,
+            Trigger::Schedule { .. } => Class::Scheduled,
+        }
     }
 
     /// Ends the run; its hold is over, and `cost` of it was taken.
@@ -248,6 +273,23 @@ impl Ending {
     }
 }
 
+impl Class {
+    /// Every class, the most urgent first.
+    pub const ALL: [Self; 2] = [Self::Asked, Self::Scheduled];
+
+    /// When a run that is due at `due_at` stands in the queue with those that are asked for.
+    ///
+    /// A less urgent run stands behind the asked ones of its first minute and before all later
+    /// ones, so it waits, but not for ever.
+    #[must_use]
+    pub fn rank(self, due_at: Timestamp) -> Timestamp {
+        match self {
+            Self::Asked => due_at,
+            Self::Scheduled => due_at.after(CLASS_AGE),
+        }
+    }
+}
+
 impl Status {
     /// Every status, in the order of a run's life.
     pub const ALL: [Self; 5] =
@@ -320,6 +362,7 @@ mod tests {
             hold: Amount::from_nanos(5),
             cost: Amount::ZERO,
             attempts: 0,
+            due_at: NOW,
             created_at: NOW,
             started_at: None,
             finished_at: None,

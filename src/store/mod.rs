@@ -1,1 +1,37 @@
-//! The room `store`.
+//! The one redb file: opening it, reading it, and changing it.
+//!
+//! A change is a closure over a [`Txn`], which holds every table; all that must be true together
+//! is written by one closure. [`Store::write`] returns after the change is on disk, together with
+//! what others asked for meanwhile (`writer`). A read is a closure over a [`View`], one moment of
+//! the file that no writer disturbs. Neither crosses an `await`.
+
+mod codec;
+mod disk;
+mod error;
+mod key;
+mod open;
+mod operation;
+mod tables;
+mod txn;
+mod view;
+mod writer;
+
+pub mod meta;
+
+pub mod accounts;
+pub mod keys;
+pub mod ledger;
+pub mod queue;
+pub mod runs;
+pub mod runs_list;
+
+pub mod doctor;
+
+#[cfg(feature = "sim")]
+pub use disk::MemoryDisk;
+pub use disk::{Disk, FileDisk, StorageBackend};
+pub use error::Error;
+pub use open::{DataDir, Options, Verify};
+pub use txn::Txn;
+pub use view::{Rows, Tables, View};
+pub use writer::{Health, Store};

@@ -1,0 +1,228 @@
+//! Wallets and ledgers, as they are kept.
+//!
+//! A hold changes the wallet only; a capture changes the wallet and writes one entry. Both happen
+//! in the transaction that changes the run, so neither can happen twice or alone.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::account::{AccountId, KeyId};
+use crate::domain::ledger::{Balance, BalanceError, Entry, EntryKind};
+use crate::domain::money::Amount;
+use crate::domain::time::Timestamp;
+use crate::store::codec::{self, Record};
+use crate::store::error::Error;
+use crate::store::key::{Key, Parts};
+use crate::store::tables::Table;
+use crate::store::txn::Txn;
+use crate::store::view::{self, Tables};
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct WalletRow {
+    amount: Amount,
+    held: Amount,
+    /// Entries in the ledger.
+    entries: u64,
+    /// Runs that are not over.
+    active_runs: u32,
+}
+
+impl Record for WalletRow {}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct EntryRow {
+    at: Timestamp,
+    kind: EntryKindRow,
+    amount: Amount,
+    balance_after: Amount,
+    reference: Option<[u8; 16]>,
+    key: Option<KeyId>,
+    note: String,
+}
+
+impl Record for EntryRow {}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum EntryKindRow {
+    Credit,
+    Debit,
+    Charge,
+}
+
+/// What an account has and has under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wallet {
+    /// The money.
+    pub balance: Balance,
+    /// Entries in the ledger.
+    pub entries: u64,
+    /// Runs that are not over.
+    pub active_runs: u32,
+}
+
+/// What an entry says beside its number and its sums.
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// When it is written.
+    pub at: Timestamp,
+    /// Why the balance changes.
+    pub kind: EntryKind,
+    /// What it pays for.
+    pub reference: Option<[u8; 16]>,
+    /// The key that started the work.
+    pub key: Option<KeyId>,
+    /// The kind of agent, or the operator's words.
+    pub note: String,
+}
+
+/// Gives a new account an empty wallet.
+pub(crate) fn open_wallet(txn: &mut Txn<'_>, account: AccountId) {
+    txn.put_wallet(account, WalletRow::default());
+}
+
+/// What an account has; nothing when there is no such account.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn find(tables: &impl Tables, account: AccountId) -> Result<Wallet, Error> {
+    let row: Option<WalletRow> = view::record(tables, Table::Wallets, &Key::of(account))?;
+    wallet(row.as_ref())
+}
+
+/// What an account has, as the transaction has left it.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn find_in(txn: &Txn<'_>, account: AccountId) -> Result<Wallet, Error> {
+    wallet(txn.wallet(account)?.as_ref())
+}
+
+/// Changes the balance without an entry: a hold, or the release of one. Counts `active` runs.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn put(
+    txn: &mut Txn<'_>,
+    account: AccountId,
+    balance: Balance,
+    active_runs: u32,
+) -> Result<(), Error> {
+    let row = txn.wallet(account)?.unwrap_or_default();
+    let (amount, held) = (balance.amount(), balance.held());
+    txn.put_wallet(account, WalletRow { amount, held, active_runs, ..row });
+    Ok(())
+}
+
+/// Writes the entry that leads from the wallet's present amount to `after`, and the wallet.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn append(
+    txn: &mut Txn<'_>,
+    account: AccountId,
+    after: Balance,
+    active_runs: u32,
+    line: &Line,
+) -> Result<(), Error> {
+    let row = txn.wallet(account)?.unwrap_or_default();
+    let seq = row.entries.saturating_add(1);
+    let change = after.amount().minus(row.amount);
+    let entry = EntryRow {
+        at: line.at,
+        kind: match line.kind {
+            EntryKind::Credit => EntryKindRow::Credit,
+            EntryKind::Debit => EntryKindRow::Debit,
+            EntryKind::Charge => EntryKindRow::Charge,
+        },
+        amount: change.ok_or(Error::Bug("an entry does not fit"))?,
+        balance_after: after.amount(),
+        reference: line.reference,
+        key: line.key,
+        note: line.note.clone(),
+    };
+    txn.put(Table::Ledger, &Key::of(account).u64(seq), &entry)?;
+    let (amount, held) = (after.amount(), after.held());
+    txn.put_wallet(account, WalletRow { amount, held, entries: seq, active_runs });
+    Ok(())
+}
+
+/// Up to `limit` entries of an account, newest first, before the entry `before`.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn scan(
+    tables: &impl Tables,
+    account: AccountId,
+    before: u64,
+    limit: usize,
+) -> Result<Vec<Entry>, Error> {
+    let start = Key::of(account).u64(0);
+    let end = Key::of(account).u64(before);
+    let rows = tables.rows(Table::Ledger, start.as_slice(), Some(end.as_slice()))?;
+    let entries = rows.rev().take(limit).map(|row| {
+        let (key, value) = row?;
+        entry(key.value(), value.value())
+    });
+    entries.collect()
+}
+
+/// The sum of an account's entries and their number, when each leads to the next.
+///
+/// # Errors
+///
+/// What the disk says; [`Error::Damaged`] when an entry is missing or does not add up.
+pub fn sum(tables: &impl Tables, account: AccountId) -> Result<(Amount, u64), Error> {
+    let damaged = || Error::Damaged { table: Table::Ledger.name() };
+    let (mut sum, mut count) = (Amount::ZERO, 0_u64);
+    for row in view::rows_of(tables, Table::Ledger, &Key::of(account))? {
+        let (key, value) = row?;
+        let entry = entry(key.value(), value.value())?;
+        count = count.saturating_add(1);
+        sum = sum.plus(entry.amount).ok_or_else(damaged)?;
+        if entry.seq != count || entry.balance_after != sum {
+            return Err(damaged());
+        }
+    }
+    Ok((sum, count))
+}
+
+/// One entry, read from its row.
+pub(crate) fn entry(key: &[u8], value: &[u8]) -> Result<Entry, Error> {
+    let row: EntryRow = codec::decode(Table::Ledger, key, value)?;
+    let mut parts = Parts(key);
+    let seq = parts.take::<16>().and_then(|_| parts.take::<8>()).map(u64::from_be_bytes);
+    Ok(Entry {
+        seq: seq.ok_or(Error::Damaged { table: Table::Ledger.name() })?,
+        at: row.at,
+        kind: match row.kind {
+            EntryKindRow::Credit => EntryKind::Credit,
+            EntryKindRow::Debit => EntryKind::Debit,
+            EntryKindRow::Charge => EntryKind::Charge,
+        },
+        amount: row.amount,
+        balance_after: row.balance_after,
+        reference: row.reference,
+        key: row.key,
+        note: row.note,
+    })
+}
+
+fn wallet(row: Option<&WalletRow>) -> Result<Wallet, Error> {
+    let Some(row) = row else {
+        return Ok(Wallet { balance: Balance::default(), entries: 0, active_runs: 0 });
+    };
+    let damaged = Error::Damaged { table: Table::Wallets.name() };
+    let balance = Balance::new(row.amount, row.held).ok_or(damaged)?;
+    Ok(Wallet { balance, entries: row.entries, active_runs: row.active_runs })
+}
+
+/// A refusal of the balance is no fault of the store; callers answer it before they write.
+impl From<BalanceError> for Error {
+    fn from(_: BalanceError) -> Self {
+        Self::Bug("a balance was changed against its rules")
+    }
+}

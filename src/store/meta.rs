@@ -1,0 +1,85 @@
+//! What is known of the file itself: who it is, which format it has, how often it was opened.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::id::{Id, Instance};
+use crate::domain::time::Timestamp;
+use crate::store::codec::Record;
+use crate::store::error::Error;
+use crate::store::key::Key;
+use crate::store::open::Options;
+use crate::store::tables::Table;
+use crate::store::txn::Txn;
+use crate::store::view::{self, Tables};
+
+/// Who the file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The id of the installation, made with the file.
+    pub instance: Id<Instance>,
+    /// The name of the installation.
+    pub name: String,
+    /// When the file was made.
+    pub created_at: Timestamp,
+    /// How often the file was opened by a daemon, this time included.
+    pub boot: u64,
+    /// The format of the file.
+    pub format: u32,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct IdentityRow {
+    /// The format a reader must know.
+    format: u32,
+    instance: Id<Instance>,
+    name: String,
+    created_at: Timestamp,
+    boot: u64,
+}
+
+impl Record for IdentityRow {}
+
+/// Who the file is.
+///
+/// # Errors
+///
+/// What the disk says; [`Error::Bug`] when the file was never prepared.
+pub fn identity(tables: &impl Tables) -> Result<Identity, Error> {
+    let row = find(tables)?.ok_or(Error::Bug("the file has no identity"))?;
+    Ok(Identity {
+        instance: row.instance,
+        name: row.name,
+        created_at: row.created_at,
+        boot: row.boot,
+        format: row.format,
+    })
+}
+
+/// Gives a new file its identity, refuses a newer one, and counts the opening.
+pub(crate) fn begin(txn: &mut Txn<'_>, options: &Options) -> Result<(), Error> {
+    let row = match find(txn)? {
+        Some(row) if row.format > FORMAT => {
+            return Err(Error::Newer { found: row.format, known: FORMAT });
+        }
+        Some(row) => IdentityRow { boot: row.boot.saturating_add(1), ..row },
+        None => IdentityRow {
+            format: FORMAT,
+            instance: options.instance,
+            name: options.name.clone(),
+            created_at: options.now,
+            boot: 1,
+        },
+    };
+    txn.put(Table::Meta, &key(), &row)
+}
+
+fn find(tables: &impl Tables) -> Result<Option<IdentityRow>, Error> {
+    view::record(tables, Table::Meta, &key())
+}
+
+fn key() -> Key {
+    Key::new().bytes(b"identity")
+}
+
+/// The format that this version writes; it reads all formats up to it.
+pub const FORMAT: u32 = 1;

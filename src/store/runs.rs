@@ -1,0 +1,427 @@
+//! Runs, as they are kept: the record, what it left behind, its indexes and their counts.
+//!
+//! Every change goes through [`insert`], [`put`] and [`remove`], which keep the indexes and the
+//! counts in step with the record.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::account::{AccountId, KeyId};
+use crate::domain::money::Amount;
+use crate::domain::run::{Failure, Reason, Report, Run, RunId, ScheduleId, Status, Trigger};
+use crate::domain::time::Timestamp;
+use crate::store::codec::{self, Record};
+use crate::store::error::Error;
+use crate::store::key::Key;
+use crate::store::tables::Table;
+use crate::store::txn::Txn;
+use crate::store::view::{self, Tables};
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RunRow {
+    key: Option<KeyId>,
+    kind: String,
+    input: String,
+    external_id: Option<String>,
+    trigger: TriggerRow,
+    status: StatusRow,
+    hold: Amount,
+    cost: Amount,
+    attempts: u32,
+    due_at: Timestamp,
+    created_at: Timestamp,
+    started_at: Option<Timestamp>,
+    finished_at: Option<Timestamp>,
+    updated_at: Timestamp,
+    failure: Option<FailureRow>,
+    cancel_requested: bool,
+}
+
+impl Record for RunRow {}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum TriggerRow {
+    Api,
+    Schedule { schedule: ScheduleId, scheduled_for: Timestamp },
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum StatusRow {
+    Pending,
+    Running,
+    Succeeded,
+    NoSignal,
+    Failed,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct FailureRow {
+    reason: ReasonRow,
+    code: String,
+    message: String,
+}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+enum ReasonRow {
+    AgentError,
+    Timeout,
+    WorkerLost,
+    Canceled,
+    OutputTooLarge,
+    KindUnavailable,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TextRow(String);
+
+impl Record for TextRow {}
+
+/// The number that stands for the name of a kind in keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct KindCode(pub(crate) u16);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct KindRow(pub(crate) KindCode);
+
+impl Record for KindRow {}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CountRow(pub(crate) u64);
+
+impl Record for CountRow {}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct CountKey {
+    pub(crate) account: AccountId,
+    pub(crate) kind: KindCode,
+    pub(crate) status: Status,
+}
+
+impl CountKey {
+    /// Also the beginning of the keys of the runs that are counted, in their index.
+    pub(crate) fn key(self) -> Key {
+        Key::of(self.account).u16(self.kind.0).u8(status_code(self.status))
+    }
+}
+
+/// Which of the texts a run left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The report for people.
+    Output,
+    /// The result for programs.
+    Result,
+}
+
+/// Keeps a new run.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn insert(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
+    txn.put(Table::Runs, &run_key(run.account, run.id), &row(run))?;
+    if let Some(label) = label_key(run) {
+        txn.mark(Table::RunLabels, &label)?;
+    }
+    enter(txn, run)
+}
+
+/// Changes a run from `before` to `after`.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn put(txn: &mut Txn<'_>, before: &Run, after: &Run) -> Result<(), Error> {
+    txn.put(Table::Runs, &run_key(after.account, after.id), &row(after))?;
+    if before.status != after.status {
+        leave(txn, before)?;
+        enter(txn, after)?;
+    }
+    Ok(())
+}
+
+/// Forgets a run and what it left behind.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn remove(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
+    txn.remove(Table::Runs, &run_key(run.account, run.id))?;
+    if let Some(label) = label_key(run) {
+        txn.remove(Table::RunLabels, &label)?;
+    }
+    if run.status.is_over() {
+        for part in [Part::Output, Part::Result] {
+            txn.remove(Table::Outputs, &text_key(run.account, run.id, part))?;
+        }
+    }
+    leave(txn, run)
+}
+
+/// The run of that account and id.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn find(tables: &impl Tables, account: AccountId, id: RunId) -> Result<Option<Run>, Error> {
+    let found: Option<RunRow> = view::record(tables, Table::Runs, &run_key(account, id))?;
+    Ok(found.map(|it| run(account, id, it)))
+}
+
+/// Keeps a run that was deleted while it is executed, so that its hold can be settled.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn put_ghost(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
+    txn.put(Table::Ghosts, &run_key(run.account, run.id), &row(run))
+}
+
+/// The deleted run of that account and id.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn find_ghost(
+    tables: &impl Tables,
+    account: AccountId,
+    id: RunId,
+) -> Result<Option<Run>, Error> {
+    let found: Option<RunRow> = view::record(tables, Table::Ghosts, &run_key(account, id))?;
+    Ok(found.map(|it| run(account, id, it)))
+}
+
+/// Forgets a deleted run for good.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn remove_ghost(txn: &mut Txn<'_>, account: AccountId, id: RunId) -> Result<(), Error> {
+    txn.remove(Table::Ghosts, &run_key(account, id)).map(|_| ())
+}
+
+/// Keeps what a run left behind.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn insert_report(txn: &mut Txn<'_>, run: &Run, report: &Report) -> Result<(), Error> {
+    let output = TextRow(report.output.clone());
+    txn.put(Table::Outputs, &text_key(run.account, run.id, Part::Output), &output)?;
+    if let Some(result) = &report.result {
+        let result = TextRow(result.clone());
+        txn.put(Table::Outputs, &text_key(run.account, run.id, Part::Result), &result)?;
+    }
+    Ok(())
+}
+
+/// A text that a run left behind.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn find_text(
+    tables: &impl Tables,
+    account: AccountId,
+    id: RunId,
+    part: Part,
+) -> Result<Option<String>, Error> {
+    let text: Option<TextRow> = view::record(tables, Table::Outputs, &text_key(account, id, part))?;
+    Ok(text.map(|it| it.0))
+}
+
+/// The code of a kind, given when the kind is first seen.
+///
+/// # Errors
+///
+/// What the disk says.
+pub(crate) fn kind_code(txn: &mut Txn<'_>, kind: &str) -> Result<KindCode, Error> {
+    if let Some(code) = txn.kinds.get(kind) {
+        return Ok(*code);
+    }
+    let code = if let Some(code) = find_kind(txn, kind)? {
+        code
+    } else {
+        let taken = u16::try_from(view::rows_of(txn, Table::Kinds, &Key::new())?.count());
+        let code = KindCode(taken.map_err(|_| Error::Bug("too many kinds"))?);
+        txn.put(Table::Kinds, &kind_key(kind), &KindRow(code))?;
+        code
+    };
+    txn.kinds.insert(kind.to_owned(), code);
+    Ok(code)
+}
+
+/// The code of a kind that some run has or had.
+pub(crate) fn find_kind(tables: &impl Tables, kind: &str) -> Result<Option<KindCode>, Error> {
+    let row: Option<KindRow> = view::record(tables, Table::Kinds, &kind_key(kind))?;
+    Ok(row.map(|it| it.0))
+}
+
+/// The codes of all kinds.
+pub(crate) fn scan_kinds(tables: &impl Tables) -> Result<Vec<KindCode>, Error> {
+    let rows = view::rows_of(tables, Table::Kinds, &Key::new())?;
+    let codes = rows.map(|row| {
+        let (key, value) = row?;
+        codec::decode::<KindRow>(Table::Kinds, key.value(), value.value()).map(|it| it.0)
+    });
+    codes.collect()
+}
+
+/// The key of a run.
+pub(crate) fn run_key(account: AccountId, id: RunId) -> Key {
+    Key::of(account).id(id)
+}
+
+/// The key under which a run stands in the index of states.
+pub(crate) fn state_key(txn: &mut Txn<'_>, run: &Run) -> Result<(CountKey, Key), Error> {
+    let kind = kind_code(txn, &run.kind)?;
+    let count = CountKey { account: run.account, kind, status: run.status };
+    Ok((count, count.key().id(run.id)))
+}
+
+/// The key under which a run stands in the index of labels, if it has one.
+pub(crate) fn label_key(run: &Run) -> Option<Key> {
+    let label = run.external_id.as_deref()?;
+    Some(label_prefix(run.account, label).id(run.id))
+}
+
+/// The beginning of the keys of all runs with that label. A label has no zero byte in it.
+pub(crate) fn label_prefix(account: AccountId, label: &str) -> Key {
+    Key::of(account).bytes(label.as_bytes()).u8(0)
+}
+
+/// Reads a run from its row.
+pub(crate) fn decode(
+    account: AccountId,
+    id: RunId,
+    key: &[u8],
+    value: &[u8],
+) -> Result<Run, Error> {
+    codec::decode(Table::Runs, key, value).map(|it| run(account, id, it))
+}
+
+/// The number that stands for a status in keys.
+pub(crate) const fn status_code(status: Status) -> u8 {
+    match status {
+        Status::Pending => 0,
+        Status::Running => 1,
+        Status::Succeeded => 2,
+        Status::NoSignal => 3,
+        Status::Failed => 4,
+    }
+}
+
+fn enter(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
+    let (count, key) = state_key(txn, run)?;
+    txn.mark(Table::RunStates, &key)?;
+    let more = txn.count(count)?.0.saturating_add(1);
+    txn.put_count(count, CountRow(more));
+    Ok(())
+}
+
+fn leave(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
+    let (count, key) = state_key(txn, run)?;
+    txn.remove(Table::RunStates, &key)?;
+    let fewer = txn.count(count)?.0.saturating_sub(1);
+    txn.put_count(count, CountRow(fewer));
+    Ok(())
+}
+
+fn text_key(account: AccountId, id: RunId, part: Part) -> Key {
+    run_key(account, id).u8(match part {
+        Part::Output => 0,
+        Part::Result => 1,
+    })
+}
+
+fn kind_key(kind: &str) -> Key {
+    Key::new().bytes(kind.as_bytes())
+}
+
+fn row(run: &Run) -> RunRow {
+    RunRow {
+        key: run.key,
+        kind: run.kind.clone(),
+        input: run.input.clone(),
+        external_id: run.external_id.clone(),
+        trigger: match run.trigger {
+            Trigger::Api => TriggerRow::Api,
+            Trigger::Schedule { schedule, scheduled_for } => {
+                TriggerRow::Schedule { schedule, scheduled_for }
+            }
+        },
+        status: match run.status {
+            Status::Pending => StatusRow::Pending,
+            Status::Running => StatusRow::Running,
+            Status::Succeeded => StatusRow::Succeeded,
+            Status::NoSignal => StatusRow::NoSignal,
+            Status::Failed => StatusRow::Failed,
+        },
+        hold: run.hold,
+        cost: run.cost,
+        attempts: run.attempts,
+        due_at: run.due_at,
+        created_at: run.created_at,
+        started_at: run.started_at,
+        finished_at: run.finished_at,
+        updated_at: run.updated_at,
+        failure: run.failure.as_ref().map(|it| FailureRow {
+            reason: match it.reason {
+                Reason::AgentError => ReasonRow::AgentError,
+                Reason::Timeout => ReasonRow::Timeout,
+                Reason::WorkerLost => ReasonRow::WorkerLost,
+                Reason::Canceled => ReasonRow::Canceled,
+                Reason::OutputTooLarge => ReasonRow::OutputTooLarge,
+                Reason::KindUnavailable => ReasonRow::KindUnavailable,
+            },
+            code: it.code.clone(),
+            message: it.message.clone(),
+        }),
+        cancel_requested: run.cancel_requested,
+    }
+}
+
+fn run(account: AccountId, id: RunId, row: RunRow) -> Run {
+    Run {
+        id,
+        account,
+        key: row.key,
+        kind: row.kind,
+        input: row.input,
+        external_id: row.external_id,
+        trigger: match row.trigger {
+            TriggerRow::Api => Trigger::Api,
+            TriggerRow::Schedule { schedule, scheduled_for } => {
+                Trigger::Schedule { schedule, scheduled_for }
+            }
+        },
+        status: match row.status {
+            StatusRow::Pending => Status::Pending,
+            StatusRow::Running => Status::Running,
+            StatusRow::Succeeded => Status::Succeeded,
+            StatusRow::NoSignal => Status::NoSignal,
+            StatusRow::Failed => Status::Failed,
+        },
+        hold: row.hold,
+        cost: row.cost,
+        attempts: row.attempts,
+        due_at: row.due_at,
+        created_at: row.created_at,
+        started_at: row.started_at,
+        finished_at: row.finished_at,
+        updated_at: row.updated_at,
+        failure: row.failure.map(|it| Failure {
+            reason: match it.reason {
+                ReasonRow::AgentError => Reason::AgentError,
+                ReasonRow::Timeout => Reason::Timeout,
+                ReasonRow::WorkerLost => Reason::WorkerLost,
+                ReasonRow::Canceled => Reason::Canceled,
+                ReasonRow::OutputTooLarge => Reason::OutputTooLarge,
+                ReasonRow::KindUnavailable => Reason::KindUnavailable,
+            },
+            code: it.code,
+            message: it.message,
+        }),
+        cancel_requested: row.cancel_requested,
+    }
+}

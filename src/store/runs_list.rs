@@ -1,0 +1,287 @@
+//! The history of an account's runs: newest first, filtered, a page at a time.
+//!
+//! A page of the whole history, or of any choice of kinds and statuses, costs what it shows and
+//! what it skips, whatever the size of the history; its total comes from counters. A choice by
+//! label or by time counts what it chooses.
+
+use crate::domain::account::AccountId;
+use crate::domain::id::Id;
+use crate::domain::run::{Run, RunId, Status};
+use crate::domain::time::Timestamp;
+use crate::store::error::Error;
+use crate::store::key::{Key, Parts};
+use crate::store::runs::{self, CountKey, CountRow, KindCode};
+use crate::store::tables::Table;
+use crate::store::view::{self, Rows, Tables};
+
+/// Which runs are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Of this kind.
+    pub kind: Option<String>,
+    /// In one of these statuses; in any when empty.
+    pub statuses: Vec<Status>,
+    /// With this label.
+    pub external_id: Option<String>,
+    /// Accepted at this time or later.
+    pub created_after: Option<Timestamp>,
+    /// Accepted before this time.
+    pub created_before: Option<Timestamp>,
+}
+
+/// Which part of them is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    /// Only runs older than this one; it does not change the total.
+    pub before: Option<RunId>,
+    /// How many of the newest are skipped.
+    pub offset: usize,
+    /// How many are shown.
+    pub limit: usize,
+}
+
+/// A page of the history.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The runs, newest first.
+    pub runs: Vec<Run>,
+    /// How many there are on all pages.
+    pub total: u64,
+    /// Whether there are older ones.
+    pub has_more: bool,
+}
+
+/// A page of an account's runs.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn scan(
+    tables: &impl Tables,
+    account: AccountId,
+    filter: &Filter,
+    window: Window,
+) -> Result<Page, Error> {
+    let Some(sources) = sources(tables, account, filter)? else {
+        return Ok(Page { runs: Vec::new(), total: 0, has_more: false });
+    };
+    let times = Times::of(filter);
+    let total = match filter {
+        Filter { external_id: None, created_after: None, created_before: None, .. } => {
+            count(tables, account, filter)?
+        }
+        Filter { .. } => Walk::new(tables, &sources, times)?.try_fold(0_u64, |sum, id| {
+            let chosen = choose(tables, account, filter, id?)?.is_some();
+            Ok::<_, Error>(sum.saturating_add(u64::from(chosen)))
+        })?,
+    };
+    let times = times.before(window.before);
+    let mut runs = Vec::with_capacity(window.limit);
+    let mut skipped = 0;
+    let mut has_more = false;
+    for id in Walk::new(tables, &sources, times)? {
+        let id = id?;
+        // Without a label every id of the walk is chosen, and skipping need not read the record.
+        if filter.external_id.is_none() && skipped < window.offset {
+            skipped = skipped.saturating_add(1);
+            continue;
+        }
+        let Some(run) = choose(tables, account, filter, id)? else { continue };
+        if skipped < window.offset {
+            skipped = skipped.saturating_add(1);
+        } else if runs.len() < window.limit {
+            runs.push(run);
+        } else {
+            has_more = true;
+            break;
+        }
+    }
+    Ok(Page { runs, total, has_more })
+}
+
+/// Up to `limit` runs of an account that are over and were accepted before `at`, oldest first.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn scan_expired(
+    tables: &impl Tables,
+    account: AccountId,
+    at: Timestamp,
+    limit: usize,
+) -> Result<Vec<Run>, Error> {
+    let end = Key::of(account).id(first_id(at));
+    let rows = tables.rows(Table::Runs, Key::of(account).as_slice(), Some(end.as_slice()))?;
+    let mut expired = Vec::new();
+    for row in rows {
+        let (key, value) = row?;
+        let id = last_id(key.value(), Table::Runs)?;
+        let run = runs::decode(account, id, key.value(), value.value())?;
+        if run.status.is_over() {
+            expired.push(run);
+        }
+        if expired.len() >= limit {
+            break;
+        }
+    }
+    Ok(expired)
+}
+
+/// The newest run there is, for the ids of the next ones.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn newest(tables: &impl Tables, account: AccountId) -> Result<Option<RunId>, Error> {
+    let row = view::rows_of(tables, Table::Runs, &Key::of(account))?.next_back();
+    row.map(|it| last_id(it?.0.value(), Table::Runs)).transpose()
+}
+
+/// Where the ids of the wanted runs stand: tables and the beginnings of their keys.
+///
+/// `None` when there can be no such run.
+fn sources(
+    tables: &impl Tables,
+    account: AccountId,
+    filter: &Filter,
+) -> Result<Option<Vec<(Table, Key)>>, Error> {
+    if let Some(label) = &filter.external_id {
+        return Ok(Some(vec![(Table::RunLabels, runs::label_prefix(account, label))]));
+    }
+    if filter.kind.is_none() && filter.statuses.is_empty() {
+        return Ok(Some(vec![(Table::Runs, Key::of(account))]));
+    }
+    let Some(kinds) = kinds(tables, filter)? else { return Ok(None) };
+    let keys = kinds.into_iter().flat_map(|kind| {
+        statuses(filter).iter().map(move |&status| CountKey { account, kind, status })
+    });
+    Ok(Some(keys.map(|it| (Table::RunStates, it.key())).collect()))
+}
+
+/// The ids of all sources, newest first: the sources are merged, each being in order.
+struct Walk<'a> {
+    /// The newest id of each source that was not given yet, and the older ones.
+    heads: Vec<(Option<RunId>, Source<'a>)>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(tables: &'a impl Tables, sources: &[(Table, Key)], times: Times) -> Result<Self, Error> {
+        let mut heads = Vec::with_capacity(sources.len());
+        for (table, prefix) in sources {
+            let mut source = Source { rows: times.rows(tables, *table, prefix)?, table: *table };
+            heads.push((source.next().transpose()?, source));
+        }
+        Ok(Self { heads })
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = Result<RunId, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (head, source) = self.heads.iter_mut().max_by_key(|it| it.0)?;
+        let newest = (*head)?;
+        match source.next().transpose() {
+            Ok(next) => *head = next,
+            Err(error) => return Some(Err(error)),
+        }
+        Some(Ok(newest))
+    }
+}
+
+/// One source's ids, newest first.
+struct Source<'a> {
+    rows: Rows<'a>,
+    table: Table,
+}
+
+impl Iterator for Source<'_> {
+    type Item = Result<RunId, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let row = self.rows.next_back()?;
+        Some(row.map_err(Error::from).and_then(|it| last_id(it.0.value(), self.table)))
+    }
+}
+
+/// The run of that id if the filter wants it.
+fn choose(
+    tables: &impl Tables,
+    account: AccountId,
+    filter: &Filter,
+    id: RunId,
+) -> Result<Option<Run>, Error> {
+    let found = runs::find(tables, account, id)?;
+    let run = found.ok_or(Error::Damaged { table: Table::RunStates.name() })?;
+    let kind_fits = filter.kind.as_ref().is_none_or(|it| *it == run.kind);
+    Ok((kind_fits && statuses(filter).contains(&run.status)).then_some(run))
+}
+
+fn count(tables: &impl Tables, account: AccountId, filter: &Filter) -> Result<u64, Error> {
+    let mut sum = 0_u64;
+    for kind in kinds(tables, filter)?.unwrap_or_default() {
+        for &status in statuses(filter) {
+            let key = CountKey { account, kind, status }.key();
+            let row: Option<CountRow> = view::record(tables, Table::RunCounts, &key)?;
+            sum = sum.saturating_add(row.unwrap_or_default().0);
+        }
+    }
+    Ok(sum)
+}
+
+fn kinds(tables: &impl Tables, filter: &Filter) -> Result<Option<Vec<KindCode>>, Error> {
+    match &filter.kind {
+        Some(kind) => Ok(runs::find_kind(tables, kind)?.map(|it| vec![it])),
+        None => runs::scan_kinds(tables).map(Some),
+    }
+}
+
+fn statuses(filter: &Filter) -> &[Status] {
+    if filter.statuses.is_empty() { &Status::ALL } else { &filter.statuses }
+}
+
+/// A span of ids: from the first of `start` up to, and without, `end`.
+#[derive(Clone, Copy)]
+struct Times {
+    start: Option<RunId>,
+    end: Option<RunId>,
+}
+
+impl Times {
+    fn of(filter: &Filter) -> Self {
+        Self { start: filter.created_after.map(first_id), end: filter.created_before.map(first_id) }
+    }
+
+    fn before(self, id: Option<RunId>) -> Self {
+        let end = match (self.end, id) {
+            (Some(end), Some(id)) => Some(end.min(id)),
+            (end, id) => end.or(id),
+        };
+        Self { end, ..self }
+    }
+
+    fn rows<'a>(
+        &self,
+        tables: &'a impl Tables,
+        table: Table,
+        prefix: &Key,
+    ) -> Result<Rows<'a>, Error> {
+        let start = self.start.map_or(*prefix, |it| prefix.id(it));
+        let end = self.end.map_or_else(|| prefix.end(), |it| Some(prefix.id(it)));
+        tables.rows(table, start.as_slice(), end.as_ref().map(Key::as_slice))
+    }
+}
+
+/// The smallest id that can be born at `at`. Only its time is looked at: the bits of version and
+/// variant are left zero, so that it sorts before every real id of that millisecond.
+fn first_id(at: Timestamp) -> RunId {
+    let [_, _, a, b, c, d, e, f] = u64::try_from(at.millis()).unwrap_or(0).to_be_bytes();
+    Id::from_bytes([a, b, c, d, e, f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+}
+
+/// The id at the end of a key.
+fn last_id(key: &[u8], table: Table) -> Result<RunId, Error> {
+    let tail = key.len().checked_sub(16).and_then(|it| key.get(it..));
+    let id = tail.and_then(|it| Parts(it).id());
+    id.ok_or(Error::Damaged { table: table.name() })
+}

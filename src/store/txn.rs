@@ -1,0 +1,170 @@
+//! Changing: all tables in one transaction, and the rows that many changes share.
+//!
+//! An operation *refuses before it writes*, because a commit carries the operations of many
+//! callers and redb cannot undo one of them. The writer checks it: an operation that fails after
+//! its first write takes the whole batch down, which is then run one by one.
+//!
+//! The wallet of an account and the counts of its runs are changed by nearly every operation.
+//! They are kept in memory during the transaction and written once, at its end.
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+
+use redb::ReadableTable as _;
+use redb::WriteTransaction;
+
+use crate::domain::account::AccountId;
+use crate::store::codec::{self, Record};
+use crate::store::error::Error;
+use crate::store::key::Key;
+use crate::store::ledger::WalletRow;
+use crate::store::runs::{CountKey, CountRow, KindCode};
+use crate::store::tables::Table;
+use crate::store::view::{self, Rows, Tables};
+
+type OpenTable<'t> = redb::Table<'t, &'static [u8], &'static [u8]>;
+
+/// A change under way.
+pub struct Txn<'t> {
+    transaction: &'t WriteTransaction,
+    tables: [OnceCell<OpenTable<'t>>; Table::ALL.len()],
+    /// Rows written so far, the shared ones included.
+    writes: u64,
+    /// How the disk failed under this transaction, which can then only be given up.
+    failure: RefCell<Option<Error>>,
+    wallets: BTreeMap<AccountId, WalletRow>,
+    counts: BTreeMap<CountKey, CountRow>,
+    pub(in crate::store) kinds: BTreeMap<String, KindCode>,
+}
+
+impl<'t> Txn<'t> {
+    pub(crate) const fn new(transaction: &'t WriteTransaction) -> Self {
+        Self {
+            transaction,
+            tables: [const { OnceCell::new() }; Table::ALL.len()],
+            writes: 0,
+            failure: RefCell::new(None),
+            wallets: BTreeMap::new(),
+            counts: BTreeMap::new(),
+            kinds: BTreeMap::new(),
+        }
+    }
+
+    /// Rows written so far.
+    pub(crate) const fn writes(&self) -> u64 {
+        self.writes
+    }
+
+    /// How the disk failed under this transaction.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.failure.borrow().clone()
+    }
+
+    /// Writes the rows that were kept in memory.
+    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+        for (account, row) in std::mem::take(&mut self.wallets) {
+            self.put(Table::Wallets, &Key::of(account), &row)?;
+        }
+        for (count, row) in std::mem::take(&mut self.counts) {
+            self.put(Table::RunCounts, &count.key(), &row)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a record.
+    pub(in crate::store) fn put<R: Record>(
+        &mut self,
+        table: Table,
+        key: &Key,
+        record: &R,
+    ) -> Result<(), Error> {
+        let bytes = codec::encode(table, key.as_slice(), record)?;
+        self.insert(table, key, &bytes)
+    }
+
+    /// Writes a row of an index.
+    pub(in crate::store) fn mark(&mut self, table: Table, key: &Key) -> Result<(), Error> {
+        self.insert(table, key, &[])
+    }
+
+    /// Takes a row out; whether it was there.
+    pub(in crate::store) fn remove(&mut self, table: Table, key: &Key) -> Result<bool, Error> {
+        self.writes = self.writes.saturating_add(1);
+        let removed = self.table_mut(table)?.remove(key.as_slice()).map(|it| it.is_some());
+        self.noted(removed.map_err(Error::from))
+    }
+
+    /// The wallet of an account, as this transaction has left it.
+    pub(in crate::store) fn wallet(&self, account: AccountId) -> Result<Option<WalletRow>, Error> {
+        match self.wallets.get(&account) {
+            Some(row) => Ok(Some(row.clone())),
+            None => view::record(self, Table::Wallets, &Key::of(account)),
+        }
+    }
+
+    /// Changes the wallet of an account.
+    pub(in crate::store) fn put_wallet(&mut self, account: AccountId, row: WalletRow) {
+        self.writes = self.writes.saturating_add(1);
+        self.wallets.insert(account, row);
+    }
+
+    /// How many runs there are of an account, kind and status.
+    pub(in crate::store) fn count(&self, key: CountKey) -> Result<CountRow, Error> {
+        match self.counts.get(&key) {
+            Some(row) => Ok(row.clone()),
+            None => Ok(view::record(self, Table::RunCounts, &key.key())?.unwrap_or_default()),
+        }
+    }
+
+    /// Changes how many there are.
+    pub(in crate::store) fn put_count(&mut self, key: CountKey, row: CountRow) {
+        self.writes = self.writes.saturating_add(1);
+        self.counts.insert(key, row);
+    }
+
+    fn insert(&mut self, table: Table, key: &Key, value: &[u8]) -> Result<(), Error> {
+        self.writes = self.writes.saturating_add(1);
+        let inserted = self.table_mut(table)?.insert(key.as_slice(), value).map(|_| ());
+        self.noted(inserted.map_err(Error::from))
+    }
+
+    fn table(&self, table: Table) -> Result<&OpenTable<'t>, Error> {
+        let cell = self.tables.get(table as usize).expect("every table has its cell");
+        if let Some(open) = cell.get() {
+            return Ok(open);
+        }
+        let opened = self.transaction.open_table(table.definition()).map_err(Error::from);
+        let opened = self.noted(opened)?;
+        Ok(cell.get_or_init(|| opened))
+    }
+
+    fn table_mut(&mut self, table: Table) -> Result<&mut OpenTable<'t>, Error> {
+        self.table(table)?;
+        let cell = self.tables.get_mut(table as usize).expect("every table has its cell");
+        Ok(cell.get_mut().expect("the line before opened it"))
+    }
+
+    /// Remembers that the disk failed.
+    fn noted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
+        if let Err(error) = &result {
+            self.failure.borrow_mut().get_or_insert_with(|| error.clone());
+        }
+        result
+    }
+}
+
+impl Tables for Txn<'_> {
+    fn row<T>(
+        &self,
+        table: Table,
+        key: &[u8],
+        read: impl FnOnce(&[u8]) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        let found = self.table(table)?.get(key).map_err(Error::from);
+        self.noted(found)?.map(|it| read(it.value())).transpose()
+    }
+
+    fn rows(&self, table: Table, start: &[u8], end: Option<&[u8]>) -> Result<Rows<'_>, Error> {
+        self.noted(view::range(self.table(table)?, start, end))
+    }
+}
