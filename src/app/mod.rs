@@ -1,1 +1,183 @@
-//! The room `app`.
+//! The operations of the product: one function each, one transaction each.
+//!
+//! The API, the loops and the command line all come through here, so there is one way to achieve
+//! a thing. A function takes the [`App`] and, where somebody asks, the
+//! [`Caller`](crate::domain::account::Caller): what it sees and changes belongs to the caller's
+//! account, and nothing else can be named.
+
+#![cfg_attr(not(test), warn(clippy::arithmetic_side_effects))]
+
+mod error;
+
+pub mod auth;
+pub mod limiter;
+
+pub mod billing;
+
+pub mod accounts;
+pub mod keys;
+
+pub mod history;
+pub mod jobs;
+pub mod line;
+pub mod runs;
+mod settle;
+
+pub mod upkeep;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::agents::Catalogue;
+use crate::app::auth::KeyTable;
+use crate::app::billing::Prices;
+use crate::app::jobs::Stops;
+use crate::app::limiter::{Limiter, Rates};
+use crate::app::line::Line;
+use crate::domain::limits;
+use crate::store::{Store, accounts as kept_accounts, keys as kept_keys, meta, runs_list};
+use crate::sys::clock::Clock;
+use crate::sys::entropy::Entropy;
+use crate::sys::metrics::Metrics;
+
+pub use error::Error;
+
+/// The operations; cheap to clone.
+#[derive(Clone)]
+pub struct App(Arc<Inner>);
+
+pub(in crate::app) struct Inner {
+    pub(in crate::app) store: Store,
+    pub(in crate::app) clock: Clock,
+    pub(in crate::app) entropy: Entropy,
+    pub(in crate::app) metrics: Arc<Metrics>,
+    pub(in crate::app) catalogue: Catalogue,
+    pub(in crate::app) prices: Prices,
+    pub(in crate::app) settings: Settings,
+    pub(in crate::app) keys: KeyTable,
+    pub(in crate::app) limiter: Limiter,
+    pub(in crate::app) line: Line,
+    pub(in crate::app) stops: Stops,
+    pub(in crate::app) work: Notify,
+    pub(in crate::app) boot: u64,
+}
+
+/// What an operator decides about the operations.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Runs of one account that may wait or run at the same time; any number when `None`.
+    pub pending_runs: Option<u32>,
+    /// Runs of one account that may be executed at the same time.
+    pub account_workers: u32,
+    /// How long a run is kept after it was accepted; for ever when `None`.
+    pub retention: Option<Duration>,
+    /// How often callers may ask.
+    pub rates: Rates,
+}
+
+/// What the operations stand on.
+pub struct Base {
+    /// The file.
+    pub store: Store,
+    /// The time.
+    pub clock: Clock,
+    /// Randomness and ids.
+    pub entropy: Entropy,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// What can be run.
+    pub catalogue: Catalogue,
+    /// What it costs.
+    pub prices: Prices,
+    /// What the operator decided.
+    pub settings: Settings,
+}
+
+impl App {
+    /// Opens the operations on a store: reads the keys and who waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Internal`] when the store cannot be read.
+    pub fn open(base: Base) -> Result<Self, Error> {
+        let Base { store, clock, entropy, metrics, catalogue, prices, settings } = base;
+        let (boot, accounts) = store.read(|view| {
+            Ok::<_, Error>((meta::identity(view)?.boot, kept_accounts::scan(view)?))
+        })?;
+        store.read(|view| {
+            for account in &accounts {
+                if let Some(newest) = runs_list::newest(view, account.id)? {
+                    entropy.continue_after(newest);
+                }
+            }
+            Ok::<_, Error>(())
+        })?;
+        let keys = KeyTable::new(&accounts, store.read(kept_keys::scan)?);
+        let line = Line::new(settings.account_workers, store.read(crate::store::queue::accounts)?);
+        let limiter = Limiter::new(clock.clone(), settings.rates.clone());
+        Ok(Self(Arc::new(Inner {
+            store,
+            clock,
+            entropy,
+            metrics,
+            catalogue,
+            prices,
+            settings,
+            keys,
+            limiter,
+            line,
+            stops: Stops::default(),
+            work: Notify::new(),
+            boot,
+        })))
+    }
+
+    /// What can be run.
+    #[must_use]
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.0.catalogue
+    }
+
+    /// What it costs.
+    #[must_use]
+    pub fn prices(&self) -> &Prices {
+        &self.0.prices
+    }
+
+    /// How often callers may ask.
+    #[must_use]
+    pub fn limiter(&self) -> &Limiter {
+        &self.0.limiter
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.0.clock
+    }
+
+    /// Randomness and ids.
+    #[must_use]
+    pub fn entropy(&self) -> &Entropy {
+        &self.0.entropy
+    }
+
+    /// What is counted.
+    #[must_use]
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.0.metrics
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            pending_runs: Some(limits::PENDING_RUNS_DEFAULT),
+            account_workers: 1,
+            retention: None,
+            rates: Rates::default(),
+        }
+    }
+}

@@ -73,6 +73,16 @@ pub(crate) fn begin(txn: &mut Txn<'_>, options: &Options) -> Result<(), Error> {
     txn.put(Table::Meta, &key(), &row)
 }
 
+/// Writes the identity again as it is, to see whether a commit works.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn probe(txn: &mut Txn<'_>) -> Result<(), Error> {
+    let row = find(txn)?.ok_or(Error::Bug("the file has no identity"))?;
+    txn.put(Table::Meta, &key(), &row)
+}
+
 fn find(tables: &impl Tables) -> Result<Option<IdentityRow>, Error> {
     view::record(tables, Table::Meta, &key())
 }

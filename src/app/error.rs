@@ -1,0 +1,157 @@
+//! What the caller can do about it.
+
+use std::fmt;
+
+use crate::domain::limits::NAME_CHARS_MAX;
+use crate::domain::money::{Amount, Currency};
+use crate::store;
+
+/// Why an operation was not done; nothing was changed.
+#[derive(Clone, Debug)]
+pub enum Error {
+    /// There is no such thing, or it is somebody else's.
+    NotFound,
+    /// There is no agent of that kind, or it has no price in the account's currency.
+    UnknownKind,
+    /// A field of the input is wrong.
+    Input {
+        /// The field, as a path such as `input.url`.
+        param: String,
+        /// What is wrong with it.
+        problem: InputProblem,
+    },
+    /// There is not enough money that is not held already.
+    Balance {
+        /// What is needed.
+        required: Amount,
+        /// What is there.
+        available: Amount,
+        /// What both are counted in.
+        currency: Currency,
+    },
+    /// Too many runs of the account wait.
+    QueueFull {
+        /// How many may.
+        limit: u32,
+    },
+    /// The run is over and cannot be cancelled.
+    RunOver,
+    /// The account has too many live keys.
+    TooManyKeys {
+        /// How many it may have.
+        limit: usize,
+    },
+    /// The balance cannot be changed so.
+    Amount(&'static str),
+    /// The disk is full.
+    StorageFull,
+    /// Too much waits for the disk.
+    Overloaded,
+    /// A fault of ours or of the disk; the log says which.
+    Internal(store::Error),
+}
+
+/// What is wrong with a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InputProblem {
+    /// It is not there.
+    Missing,
+    /// It is of another type than the one named.
+    Type(&'static str),
+    /// Its value cannot be used; says why.
+    Value(String),
+    /// Nobody knows it.
+    Unknown,
+}
+
+impl Error {
+    /// A wrong value of a field.
+    pub(in crate::app) fn value(param: &str, problem: &str) -> Self {
+        let problem = InputProblem::Value(problem.to_owned());
+        Self::Input { param: param.to_owned(), problem }
+    }
+}
+
+/// Reads the name of an account or a key.
+///
+/// # Errors
+///
+/// [`Error::Input`] when it is empty, too long, or has control characters in it.
+pub(in crate::app) fn checked_name(name: &str) -> Result<String, Error> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > NAME_CHARS_MAX {
+        return Err(Error::value("name", "must have 1 to 100 characters"));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(Error::value("name", "must not have control characters"));
+    }
+    Ok(name.to_owned())
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::Full => Self::StorageFull,
+            store::Error::Busy => Self::Overloaded,
+            store::Error::Disk(_)
+            | store::Error::Damaged { .. }
+            | store::Error::Unreadable { .. }
+            | store::Error::Newer { .. }
+            | store::Error::Locked { .. }
+            | store::Error::Directory { .. }
+            | store::Error::Bug(_) => Self::Internal(error),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFound => f.write_str("there is nothing of that id"),
+            Self::UnknownKind => f.write_str("there is no agent of that kind"),
+            Self::Input { param, problem } => write!(f, "{param}: {problem}"),
+            Self::Balance { required, available, currency } => {
+                write!(
+                    f,
+                    "the balance is too low: {required} {currency} needed, {available} available"
+                )
+            }
+            Self::QueueFull { limit } => write!(f, "{limit} runs wait or run already"),
+            Self::RunOver => f.write_str("the run is over"),
+            Self::TooManyKeys { limit } => write!(f, "the account has {limit} live keys already"),
+            Self::Amount(what) => f.write_str(what),
+            Self::StorageFull => f.write_str("the disk is full"),
+            Self::Overloaded => f.write_str("too much waits for the disk"),
+            Self::Internal(_) => f.write_str("something went wrong inside"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Internal(error) => Some(error),
+            Self::NotFound
+            | Self::UnknownKind
+            | Self::Input { .. }
+            | Self::Balance { .. }
+            | Self::QueueFull { .. }
+            | Self::RunOver
+            | Self::TooManyKeys { .. }
+            | Self::Amount(_)
+            | Self::StorageFull
+            | Self::Overloaded => None,
+        }
+    }
+}
+
+impl fmt::Display for InputProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing => f.write_str("is required"),
+            Self::Type(expected) => write!(f, "must be {expected}"),
+            Self::Value(problem) => f.write_str(problem),
+            Self::Unknown => f.write_str("is not known"),
+        }
+    }
+}

@@ -1,0 +1,314 @@
+//! The work of the workers: claim runs, end them, give them back, recover after a crash.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::watch;
+
+use crate::app::line::Left;
+use crate::app::settle::{self, End};
+use crate::app::{App, Error};
+use crate::domain::account::AccountId;
+use crate::domain::limits::{OUTPUT_CHARS_MAX, RESULT_BYTES_MAX};
+use crate::domain::run::{Attempt, Ending, Failure, Outcome, Reason, Report, Run, RunId, Status};
+use crate::domain::time::Timestamp;
+use crate::store::queue::{self, Claim};
+use crate::store::{self, Txn, runs};
+
+/// A run that was claimed, and the right to end it.
+#[derive(Debug)]
+pub struct Job {
+    /// The run, as it is now.
+    pub run: Run,
+    /// The right to end it.
+    pub claim: Claim,
+    /// Becomes true when its owner wants it to stop.
+    pub stop: watch::Receiver<bool>,
+}
+
+/// The runs under way that can be told to stop.
+#[derive(Debug, Default)]
+pub(in crate::app) struct Stops(Mutex<HashMap<RunId, watch::Sender<bool>>>);
+
+/// How a claim was ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Landed {
+    /// As it was asked.
+    Done,
+    /// Not: somebody else has ended it, and the result came too late.
+    TooLate,
+}
+
+/// What the look at one account's queue gave.
+struct Look {
+    account: AccountId,
+    jobs: Vec<(Run, Claim)>,
+    left: Left,
+}
+
+impl Stops {
+    /// Tells a run to stop.
+    pub(in crate::app) fn stop(&self, run: RunId) {
+        let stops = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stop) = stops.get(&run) {
+            stop.send_replace(true);
+        }
+    }
+
+    fn add(&self, run: RunId) -> watch::Receiver<bool> {
+        let (stop, told) = watch::channel(false);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(run, stop);
+        told
+    }
+
+    fn remove(&self, run: RunId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+    }
+}
+
+/// Claims up to `free` runs that are due, for the accounts whose turn it is.
+///
+/// An execution counts from here on: it is on disk before the agent begins.
+///
+/// # Errors
+///
+/// What the store says; nothing is claimed then.
+pub async fn claim(app: &App, free: usize) -> Result<Vec<Job>, Error> {
+    let now = app.0.clock.now();
+    let picks = app.0.line.pick(free, now);
+    if picks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (wanted, boot) = (picks.clone(), app.0.boot);
+    let write = app.0.store.write(move |txn| {
+        let looks =
+            wanted.iter().map(|(account, workers)| look(txn, *account, *workers, boot, now));
+        looks.collect::<Result<Vec<_>, Error>>()
+    });
+    let looks = match write.await {
+        Ok(looks) => looks,
+        Err(error) => {
+            for (account, workers) in picks {
+                app.0.line.looked(account, Left::Due, workers);
+            }
+            return Err(error);
+        }
+    };
+    let mut jobs = Vec::with_capacity(free);
+    for (look, (_, workers)) in looks.into_iter().zip(picks) {
+        let used = u32::try_from(look.jobs.len()).unwrap_or(u32::MAX);
+        app.0.line.looked(look.account, look.left, workers.saturating_sub(used));
+        for (run, claim) in look.jobs {
+            let stop = app.0.stops.add(run.id);
+            app.0.metrics.runs_running.up();
+            jobs.push(Job { run, claim, stop });
+        }
+    }
+    Ok(jobs)
+}
+
+/// Waits until there may be something to claim: at the latest until `longest` has passed.
+///
+/// # Cancel safety
+///
+/// Safe: a wake-up that is not taken stays for the next wait.
+pub async fn wait(app: &App, longest: Timestamp) {
+    let due = app.0.line.next_due().map_or(longest, |it| it.min(longest));
+    tokio::select! {
+        () = app.0.work.notified() => {}
+        () = app.0.clock.sleep_until(due) => {}
+    }
+}
+
+/// Ends a claimed run with what its agent gave.
+///
+/// # Errors
+///
+/// What the store says; the claim stands, and the caller may try again.
+pub async fn finish(app: &App, job: &Job, outcome: Outcome) -> Result<Landed, Error> {
+    let (claim, now) = (job.claim.clone(), app.0.clock.now());
+    let (ending, report) = checked(outcome);
+    let landed = app.0.store.write(move |txn| {
+        if !is_mine(txn, &claim)? {
+            return Ok(None);
+        }
+        queue::remove_claim(txn, claim.run)?;
+        let status = if let Some(run) = runs::find(txn, claim.account, claim.run)? {
+            let (ending, report) = if run.cancel_requested {
+                (Ending::Failed(settle::canceled()), None)
+            } else {
+                (ending.clone(), report.as_ref())
+            };
+            settle::end(txn, &run, End { ending, report, now })?.status
+        } else {
+            let ghost = runs::find_ghost(txn, claim.account, claim.run)?;
+            let ghost = ghost.ok_or(store::Error::Bug("a claim without a run"))?;
+            settle::end_ghost(txn, &ghost, &ending, now)?;
+            ending.status()
+        };
+        Ok::<_, Error>(Some(status))
+    });
+    let landed = landed.await?;
+    app.release(job);
+    Ok(match landed {
+        Some(status) => {
+            app.count_end(status);
+            Landed::Done
+        }
+        None => {
+            app.0.metrics.late_results.add(1);
+            tracing::warn!(run.id = %job.run.id, "a result came too late and was thrown away");
+            Landed::TooLate
+        }
+    })
+}
+
+/// Gives a claimed run back whose execution ended without an outcome.
+///
+/// # Errors
+///
+/// What the store says; the claim stands, and the caller may try again.
+pub async fn give_back(app: &App, job: &Job, attempt: Attempt) -> Result<Landed, Error> {
+    let (claim, now) = (job.claim.clone(), app.0.clock.now());
+    let give = app.0.store.write(move |txn| {
+        if !is_mine(txn, &claim)? {
+            return Ok(Landed::TooLate);
+        }
+        drop_claim(txn, &claim, attempt, now)?;
+        Ok::<_, Error>(Landed::Done)
+    });
+    let landed = give.await?;
+    app.release(job);
+    app.0.line.join(job.claim.account);
+    app.0.work.notify_one();
+    Ok(landed)
+}
+
+/// Gives back all runs that an earlier process had claimed; how many there were.
+///
+/// Workers live in this process, so a claim of an earlier boot belongs to nobody.
+///
+/// # Errors
+///
+/// What the store says.
+pub async fn recover(app: &App) -> Result<usize, Error> {
+    let boot = app.0.boot;
+    let mut lost = app.0.store.read(queue::scan_claims)?;
+    lost.retain(|it| it.boot != boot);
+    for some in lost.chunks(RECOVER_MAX) {
+        let (some, now) = (some.to_vec(), app.0.clock.now());
+        let recover = app.0.store.write(move |txn| {
+            for claim in &some {
+                drop_claim(txn, claim, Attempt::Counted, now)?;
+            }
+            Ok::<_, Error>(())
+        });
+        recover.await?;
+    }
+    lost.iter().for_each(|it| app.0.line.join(it.account));
+    app.0.work.notify_one();
+    Ok(lost.len())
+}
+
+impl App {
+    /// Counts an end.
+    pub(in crate::app) fn count_end(&self, status: Status) {
+        let [succeeded, no_signal, failed] = &self.0.metrics.runs_finished;
+        match status {
+            Status::Succeeded => succeeded.add(1),
+            Status::NoSignal => no_signal.add(1),
+            Status::Failed => failed.add(1),
+            Status::Pending | Status::Running => {}
+        }
+    }
+
+    /// Forgets that a job is under way.
+    fn release(&self, job: &Job) {
+        self.0.stops.remove(job.run.id);
+        self.0.metrics.runs_running.down();
+        self.0.line.leave(job.claim.account);
+        self.0.work.notify_one();
+    }
+}
+
+/// Claims up to `workers` due runs of one account.
+fn look(
+    txn: &mut Txn<'_>,
+    account: AccountId,
+    workers: u32,
+    boot: u64,
+    now: Timestamp,
+) -> Result<Look, Error> {
+    let mut jobs = Vec::new();
+    loop {
+        let left = match queue::next(txn, account, now)? {
+            None => Left::Nothing,
+            Some(waiting) if waiting.due_at > now => Left::Later(waiting.due_at),
+            Some(_) if jobs.len() >= workers as usize => Left::Due,
+            Some(waiting) => {
+                let run = runs::find(txn, account, waiting.run)?;
+                let run = run.ok_or(store::Error::Damaged { table: "queue-1" })?;
+                jobs.push(take(txn, &run, boot, now)?);
+                continue;
+            }
+        };
+        return Ok(Look { account, jobs, left });
+    }
+}
+
+/// Claims one run.
+fn take(txn: &mut Txn<'_>, run: &Run, boot: u64, now: Timestamp) -> Result<(Run, Claim), Error> {
+    let mut after = run.clone();
+    after.claim(now).map_err(|_| store::Error::Bug("a queued run is not pending"))?;
+    let (account, attempt) = (run.account, after.attempts);
+    let claim = Claim { account, run: run.id, attempt, boot, claimed_at: now };
+    queue::remove(txn, run)?;
+    runs::put(txn, run, &after)?;
+    queue::insert_claim(txn, &claim)?;
+    Ok((after, claim))
+}
+
+/// Ends a claim without an outcome.
+fn drop_claim(
+    txn: &mut Txn<'_>,
+    claim: &Claim,
+    attempt: Attempt,
+    now: Timestamp,
+) -> Result<(), Error> {
+    queue::remove_claim(txn, claim.run)?;
+    if let Some(run) = runs::find(txn, claim.account, claim.run)? {
+        return settle::lose(txn, &run, attempt, now);
+    }
+    let ghost = runs::find_ghost(txn, claim.account, claim.run)?;
+    let ghost = ghost.ok_or(store::Error::Bug("a claim without a run"))?;
+    // Nobody waits for a deleted run, so it is not done again, and what was not done is free.
+    settle::end_ghost(txn, &ghost, &Ending::Failed(settle::canceled()), now)
+}
+
+/// Whether the claim is still the one on disk.
+fn is_mine(txn: &Txn<'_>, claim: &Claim) -> Result<bool, Error> {
+    Ok(queue::find_claim(txn, claim.run)?.is_some_and(|it| it == *claim))
+}
+
+/// Splits an outcome into its status and what it leaves behind, within the limits.
+fn checked(outcome: Outcome) -> (Ending, Option<Report>) {
+    let (ending, report) = match outcome {
+        Outcome::Succeeded(report) => (Ending::Succeeded, report),
+        Outcome::NoSignal(report) => (Ending::NoSignal, report),
+        Outcome::Failed(failure) => return (Ending::Failed(failure), None),
+    };
+    let output = report.output.chars().count();
+    let result = report.result.as_ref().map_or(0, String::len);
+    if output > OUTPUT_CHARS_MAX || result > RESULT_BYTES_MAX {
+        let failure = Failure {
+            reason: Reason::OutputTooLarge,
+            code: "output_too_large".to_owned(),
+            message: "The agent's output is larger than allowed.".to_owned(),
+        };
+        return (Ending::Failed(failure), None);
+    }
+    (ending, Some(report))
+}
+
+/// Claims that are recovered in one transaction.
+const RECOVER_MAX: usize = 200;

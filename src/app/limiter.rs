@@ -1,0 +1,252 @@
+//! How often somebody may ask: a rate with a burst, for keys, accounts and strangers.
+//!
+//! The rule is the generic cell rate algorithm: one number for each asker, the time at which its
+//! bucket will be empty again. It lives in memory and is forgotten with the process.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::domain::account::{AccountId, Caller, KeyId};
+use crate::domain::limits;
+use crate::sys::clock::{Clock, Mark};
+
+/// How often callers may ask; `None` switches a rate off.
+#[derive(Clone, Debug)]
+pub struct Rates {
+    /// Requests of one key.
+    pub key: Option<Rate>,
+    /// Requests of all keys of one account.
+    pub account: Option<Rate>,
+    /// Requests without a valid key from one address.
+    pub strangers: Option<Rate>,
+}
+
+/// So many in a minute, and so many of them at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rate {
+    /// Requests in a minute; at least one.
+    pub per_minute: u32,
+    /// Requests at once; at least one.
+    pub burst: u32,
+}
+
+/// What an answer says about the rate of its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Requests that may be made at once.
+    pub limit: u32,
+    /// How many of them are left now.
+    pub remaining: u32,
+    /// When all of them are there again.
+    pub reset: Duration,
+}
+
+/// There were too many requests; says when the next one is welcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooMany {
+    /// How long to wait.
+    pub retry_after: Duration,
+    /// What the answer says about the rate.
+    pub standing: Standing,
+}
+
+/// Counts requests.
+#[derive(Debug)]
+pub struct Limiter {
+    clock: Clock,
+    rates: Rates,
+    keys: Buckets<KeyId>,
+    accounts: Buckets<AccountId>,
+    strangers: Buckets<IpAddr>,
+}
+
+/// When the bucket of each asker will be empty.
+#[derive(Debug)]
+struct Buckets<K>(Mutex<HashMap<K, Mark>>);
+
+impl Limiter {
+    /// Begins to count.
+    #[must_use]
+    pub fn new(clock: Clock, rates: Rates) -> Self {
+        let (keys, accounts, strangers) = (Buckets::new(), Buckets::new(), Buckets::new());
+        Self { clock, rates, keys, accounts, strangers }
+    }
+
+    /// Counts a request of a caller.
+    ///
+    /// # Errors
+    ///
+    /// [`TooMany`] when the key or its account asks too often; the request does not count.
+    pub fn admit(&self, caller: &Caller) -> Result<Option<Standing>, TooMany> {
+        let now = self.clock.mark();
+        if let Some(rate) = self.rates.account {
+            self.accounts.take(caller.account, rate, now)?;
+        }
+        self.rates.key.map(|rate| self.keys.take(caller.key, rate, now)).transpose()
+    }
+
+    /// Counts a request without a valid key.
+    ///
+    /// # Errors
+    ///
+    /// [`TooMany`] when there were too many from that address.
+    pub fn admit_stranger(&self, address: IpAddr) -> Result<(), TooMany> {
+        let Some(rate) = self.rates.strangers else { return Ok(()) };
+        self.strangers.take(network(address), rate, self.clock.mark()).map(|_| ())
+    }
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        let key =
+            Rate { per_minute: limits::KEY_REQUESTS_PER_MINUTE, burst: limits::KEY_REQUESTS_BURST };
+        let account = Rate {
+            per_minute: limits::ACCOUNT_REQUESTS_PER_MINUTE,
+            burst: limits::KEY_REQUESTS_BURST.saturating_mul(2),
+        };
+        let strangers = Rate {
+            per_minute: limits::FAILED_AUTH_PER_MINUTE,
+            burst: limits::FAILED_AUTH_PER_MINUTE,
+        };
+        Self { key: Some(key), account: Some(account), strangers: Some(strangers) }
+    }
+}
+
+impl Rate {
+    /// The time that one request uses up.
+    fn interval(self) -> Duration {
+        Duration::from_mins(1).checked_div(self.per_minute).unwrap_or(Duration::from_mins(1))
+    }
+
+    /// The time that a full burst uses up.
+    fn span(self) -> Duration {
+        self.interval().saturating_mul(self.burst.max(1))
+    }
+
+    fn standing(self, used: Duration) -> Standing {
+        let free = self.span().saturating_sub(used).as_nanos();
+        let remaining = free.checked_div(self.interval().as_nanos()).unwrap_or(0);
+        Standing {
+            limit: self.burst.max(1),
+            remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
+            reset: used,
+        }
+    }
+}
+
+impl<K: Eq + Hash + Copy> Buckets<K> {
+    fn new() -> Self {
+        Self(Mutex::new(HashMap::new()))
+    }
+
+    fn take(&self, asker: K, rate: Rate, now: Mark) -> Result<Standing, TooMany> {
+        let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.len() >= ASKERS_MAX && !buckets.contains_key(&asker) {
+            // Who has not asked for a while starts afresh, which is what an empty bucket means.
+            buckets.retain(|_, empty_at| *empty_at > now);
+            if buckets.len() >= ASKERS_MAX {
+                let standing = rate.standing(rate.span());
+                return Err(TooMany { retry_after: rate.interval(), standing });
+            }
+        }
+        let empty_at = buckets.get(&asker).copied().unwrap_or(now).max(now);
+        let used = empty_at.since(now).saturating_add(rate.interval());
+        if used > rate.span() {
+            let retry_after = used.saturating_sub(rate.span()).min(limits::RETRY_AFTER_MAX);
+            let standing = rate.standing(empty_at.since(now));
+            return Err(TooMany { retry_after, standing });
+        }
+        buckets.insert(asker, now.after(used));
+        Ok(rate.standing(used))
+    }
+}
+
+/// What counts as one address: for IPv6 the network of 64 bits that one customer has.
+fn network(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(six) => {
+            let [a, b, c, d, ..] = six.segments();
+            six.to_ipv4_mapped().map_or(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into(), IpAddr::V4)
+        }
+    }
+}
+
+/// Askers that are remembered at the same time.
+const ASKERS_MAX: usize = 100_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::account::Rights;
+    use crate::domain::id::Id;
+    use crate::domain::money::Currency;
+    use crate::domain::time::Timestamp;
+
+    fn caller(key: u8, account: u8) -> Caller {
+        Caller {
+            account: Id::from_bytes([account; 16]),
+            key: Id::from_bytes([key; 16]),
+            rights: Rights::default(),
+            currency: Currency::EUR,
+        }
+    }
+
+    fn limiter(key: Option<Rate>, account: Option<Rate>) -> (Limiter, Clock) {
+        let clock = Clock::simulated(Timestamp::EPOCH);
+        let strangers = Some(Rate { per_minute: 2, burst: 2 });
+        (Limiter::new(clock.clone(), Rates { key, account, strangers }), clock)
+    }
+
+    const RATE: Option<Rate> = Some(Rate { per_minute: 60, burst: 3 });
+
+    #[tokio::test(start_paused = true)]
+    async fn a_burst_is_let_through_and_then_one_a_second() {
+        let (limiter, clock) = limiter(RATE, None);
+        for remaining in [2, 1, 0] {
+            let standing = limiter.admit(&caller(1, 1)).unwrap().unwrap();
+            assert_eq!((standing.limit, standing.remaining), (3, remaining));
+        }
+        let refused = limiter.admit(&caller(1, 1)).unwrap_err();
+        assert_eq!(refused.retry_after, Duration::from_secs(1));
+        assert_eq!(refused.standing.remaining, 0);
+        clock.sleep(Duration::from_secs(1)).await;
+        limiter.admit(&caller(1, 1)).unwrap();
+        limiter.admit(&caller(1, 1)).unwrap_err();
+        limiter.admit(&caller(2, 1)).unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_keys_of_an_account_share_its_rate() {
+        let (limiter, _) = limiter(None, RATE);
+        for key in 1..=3 {
+            limiter.admit(&caller(key, 1)).unwrap();
+        }
+        limiter.admit(&caller(4, 1)).unwrap_err();
+        limiter.admit(&caller(5, 2)).unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_rate_that_is_off_lets_everything_through() {
+        let (limiter, _) = limiter(None, None);
+        for _ in 0..10_000 {
+            assert_eq!(limiter.admit(&caller(1, 1)), Ok(None));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn strangers_of_one_network_count_as_one() {
+        let (limiter, _) = limiter(None, None);
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        limiter.admit_stranger(address("2001:db8::1")).unwrap();
+        limiter.admit_stranger(address("2001:db8::2")).unwrap();
+        limiter.admit_stranger(address("2001:db8::3")).unwrap_err();
+        limiter.admit_stranger(address("2001:db8:0:1::3")).unwrap();
+        limiter.admit_stranger(address("192.0.2.1")).unwrap();
+        limiter.admit_stranger(address("::ffff:192.0.2.1")).unwrap();
+        limiter.admit_stranger(address("192.0.2.1")).unwrap_err();
+    }
+}

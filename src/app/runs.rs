@@ -1,0 +1,220 @@
+//! Runs, as their owner handles them: create, look at, cancel, delete.
+
+use serde_json::{Map, Value};
+
+use crate::agents::{InputError, Problem};
+use crate::app::accounts::refusal;
+use crate::app::error::InputProblem;
+use crate::app::settle::{self, End};
+use crate::app::{App, Error};
+use crate::domain::account::Caller;
+use crate::domain::limits::{EXTERNAL_ID_CHARS_MAX, INPUT_BYTES_MAX};
+use crate::domain::money::Amount;
+use crate::domain::run::{Ending, Run, RunId, Status, Trigger};
+use crate::store::runs::{Part, find_text};
+use crate::store::{ledger, queue, runs};
+
+/// What a caller asks for.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    /// The agent.
+    pub kind: String,
+    /// Its input.
+    pub input: Map<String, Value>,
+    /// The caller's own name for the run.
+    pub external_id: Option<String>,
+}
+
+/// A run and what it left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FullRun {
+    /// The run.
+    pub run: Run,
+    /// The report; none before the end and for a failed run.
+    pub output: Option<String>,
+}
+
+/// Accepts a run: when this returns, it is on disk, and so is the hold of its price.
+///
+/// # Errors
+///
+/// [`Error::UnknownKind`], [`Error::Input`], [`Error::Balance`], [`Error::QueueFull`].
+pub async fn create(app: &App, caller: &Caller, new: NewRun) -> Result<Run, Error> {
+    let agent = app.0.catalogue.find(&new.kind).ok_or(Error::UnknownKind)?;
+    let price = app.0.prices.of_run(&new.kind, caller.currency).ok_or(Error::UnknownKind)?;
+    let input = agent.accept(&new.input).map_err(input_error)?;
+    if input.len() > INPUT_BYTES_MAX {
+        return Err(Error::value("input", "must not be larger than 64 KiB"));
+    }
+    let external_id = new.external_id.map(checked_label).transpose()?;
+    let now = app.0.clock.now();
+    let run = Run {
+        id: app.0.entropy.id(now),
+        account: caller.account,
+        key: Some(caller.key),
+        kind: new.kind,
+        input,
+        external_id,
+        trigger: Trigger::Api,
+        status: Status::Pending,
+        hold: price,
+        cost: Amount::ZERO,
+        attempts: 0,
+        due_at: now,
+        created_at: now,
+        started_at: None,
+        finished_at: None,
+        updated_at: now,
+        failure: None,
+        cancel_requested: false,
+    };
+    let (kept, currency, limit) = (run.clone(), caller.currency, app.0.settings.pending_runs);
+    let accept = app.0.store.write(move |txn| {
+        let wallet = ledger::find_in(txn, kept.account)?;
+        if let Some(limit) = limit.filter(|it| wallet.active_runs >= *it) {
+            return Err(Error::QueueFull { limit });
+        }
+        let balance = wallet.balance.hold(kept.hold).map_err(|it| refusal(it, currency))?;
+        ledger::put(txn, kept.account, balance, wallet.active_runs.saturating_add(1))?;
+        runs::insert(txn, &kept)?;
+        queue::enqueue(txn, &kept)?;
+        Ok(())
+    });
+    accept.await?;
+    app.0.metrics.runs_created.add(1);
+    app.0.line.join(run.account);
+    app.0.work.notify_one();
+    Ok(run)
+}
+
+/// The caller's run of that id.
+///
+/// # Errors
+///
+/// [`Error::NotFound`] when there is none.
+pub fn find(app: &App, caller: &Caller, id: RunId) -> Result<FullRun, Error> {
+    app.0.store.read(|view| {
+        let run = runs::find(view, caller.account, id)?.ok_or(Error::NotFound)?;
+        let output = match run.status {
+            Status::Succeeded | Status::NoSignal => {
+                find_text(view, caller.account, id, Part::Output)?
+            }
+            Status::Pending | Status::Running | Status::Failed => None,
+        };
+        Ok(FullRun { run, output })
+    })
+}
+
+/// The structured result of the caller's run, as JSON text; `None` when it has none (yet).
+///
+/// # Errors
+///
+/// [`Error::NotFound`] when there is no such run.
+pub fn find_result(app: &App, caller: &Caller, id: RunId) -> Result<Option<String>, Error> {
+    app.0.store.read(|view| {
+        runs::find(view, caller.account, id)?.ok_or(Error::NotFound)?;
+        Ok(find_text(view, caller.account, id, Part::Result)?)
+    })
+}
+
+/// Deletes the caller's run and what is linked to it; it is not a cancellation.
+///
+/// A pending run leaves the queue and its hold is released. A running one is gone at once; its
+/// execution goes on, the result is thrown away, and the cost is charged. Ledger entries stay.
+/// Source: service interface, "Run status"; the contract, section 6.
+///
+/// # Errors
+///
+/// [`Error::NotFound`] when there is no such run.
+pub async fn delete(app: &App, caller: &Caller, id: RunId) -> Result<(), Error> {
+    let (account, now) = (caller.account, app.0.clock.now());
+    let delete = app.0.store.write(move |txn| {
+        let run = runs::find(txn, account, id)?.ok_or(Error::NotFound)?;
+        match run.status {
+            Status::Pending => {
+                queue::remove(txn, &run)?;
+                settle::settle(txn, &run, Amount::ZERO, now)?;
+            }
+            Status::Running => runs::put_ghost(txn, &run)?,
+            Status::Succeeded | Status::NoSignal | Status::Failed => {}
+        }
+        runs::remove(txn, &run)?;
+        Ok::<_, Error>(())
+    });
+    delete.await
+}
+
+/// Cancels the caller's run: a pending one fails at once, a running one is told to stop.
+///
+/// # Errors
+///
+/// [`Error::NotFound`] when there is no such run, [`Error::RunOver`] when it is over.
+pub async fn cancel(app: &App, caller: &Caller, id: RunId) -> Result<Run, Error> {
+    let (account, now) = (caller.account, app.0.clock.now());
+    let cancel = app.0.store.write(move |txn| {
+        let run = runs::find(txn, account, id)?.ok_or(Error::NotFound)?;
+        match run.status {
+            Status::Pending => {
+                queue::remove(txn, &run)?;
+                let ending = Ending::Failed(settle::canceled());
+                settle::end(txn, &run, End { ending, report: None, now })
+            }
+            Status::Running => {
+                let after = Run { cancel_requested: true, ..run.clone() };
+                runs::put(txn, &run, &after)?;
+                Ok(after)
+            }
+            Status::Succeeded | Status::NoSignal | Status::Failed => Err(Error::RunOver),
+        }
+    });
+    let run = cancel.await?;
+    match run.status {
+        Status::Running => app.0.stops.stop(run.id),
+        Status::Pending | Status::Succeeded | Status::NoSignal | Status::Failed => {
+            app.count_end(run.status);
+        }
+    }
+    Ok(run)
+}
+
+/// Forgets runs that are over; how many were still there.
+///
+/// # Errors
+///
+/// What the store says.
+pub(in crate::app) async fn forget(app: &App, expired: Vec<Run>) -> Result<usize, Error> {
+    let forget = app.0.store.write(move |txn| {
+        let mut gone = 0_usize;
+        for run in &expired {
+            let still_there = runs::find(txn, run.account, run.id)?;
+            if let Some(run) = still_there.filter(|it| it.status.is_over()) {
+                runs::remove(txn, &run)?;
+                gone = gone.saturating_add(1);
+            }
+        }
+        Ok::<_, Error>(gone)
+    });
+    forget.await
+}
+
+fn input_error(error: InputError) -> Error {
+    let problem = match error.problem {
+        Problem::Missing => InputProblem::Missing,
+        Problem::Type(expected) => InputProblem::Type(expected),
+        Problem::Value(text) => InputProblem::Value(text),
+        Problem::Unknown => InputProblem::Unknown,
+    };
+    Error::Input { param: error.param, problem }
+}
+
+fn checked_label(label: String) -> Result<String, Error> {
+    let length = label.chars().count();
+    if length == 0 || length > EXTERNAL_ID_CHARS_MAX {
+        return Err(Error::value("external_id", "must have 1 to 128 characters"));
+    }
+    // A zero byte would end the label in its index.
+    if label.chars().any(char::is_control) {
+        return Err(Error::value("external_id", "must not have control characters"));
+    }
+    Ok(label)
+}
