@@ -1,1 +1,21 @@
-//! The room `api`.
+//! The public API, `/v1`, for machines; and the private one, for the operator's own commands.
+//!
+//! A request finds its route, passes the gate, and only then may its body be read. A handler is
+//! four steps: read strictly, call one operation, render, answer.
+
+mod error;
+mod router;
+
+mod gate;
+mod json;
+mod paging;
+mod view;
+
+mod account;
+mod agents;
+mod runs;
+
+pub mod admin;
+pub mod health;
+
+pub use router::Api;

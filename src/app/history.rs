@@ -5,7 +5,9 @@ use crate::app::{App, Error};
 use crate::domain::account::Caller;
 use crate::domain::run::Status;
 use crate::store::runs::{Part, find_text};
-use crate::store::runs_list::{self, Filter, Window};
+use crate::store::runs_list;
+
+pub use crate::store::runs_list::{Filter, Window};
 
 /// A page of the history.
 #[derive(Clone, Debug)]

@@ -37,12 +37,16 @@ use crate::app::jobs::Stops;
 use crate::app::limiter::{Limiter, Rates};
 use crate::app::line::Line;
 use crate::domain::limits;
+use crate::domain::run::Run;
+use crate::domain::time::Timestamp;
 use crate::store::{Store, accounts as kept_accounts, keys as kept_keys, meta, runs_list};
+use crate::sys::beats::Beats;
 use crate::sys::clock::Clock;
 use crate::sys::entropy::Entropy;
 use crate::sys::metrics::Metrics;
+use crate::sys::shutdown::Shutdown;
 
-pub use error::Error;
+pub use error::{Error, InputProblem};
 
 /// The operations; cheap to clone.
 #[derive(Clone)]
@@ -53,6 +57,8 @@ pub(in crate::app) struct Inner {
     pub(in crate::app) clock: Clock,
     pub(in crate::app) entropy: Entropy,
     pub(in crate::app) metrics: Arc<Metrics>,
+    pub(in crate::app) beats: Beats,
+    pub(in crate::app) shutdown: Shutdown,
     pub(in crate::app) catalogue: Catalogue,
     pub(in crate::app) prices: Prices,
     pub(in crate::app) settings: Settings,
@@ -87,6 +93,8 @@ pub struct Base {
     pub entropy: Entropy,
     /// What is counted.
     pub metrics: Arc<Metrics>,
+    /// How far the end is.
+    pub shutdown: Shutdown,
     /// What can be run.
     pub catalogue: Catalogue,
     /// What it costs.
@@ -102,7 +110,7 @@ impl App {
     ///
     /// [`Error::Internal`] when the store cannot be read.
     pub fn open(base: Base) -> Result<Self, Error> {
-        let Base { store, clock, entropy, metrics, catalogue, prices, settings } = base;
+        let Base { store, clock, entropy, metrics, shutdown, catalogue, prices, settings } = base;
         let (boot, accounts) = store.read(|view| {
             Ok::<_, Error>((meta::identity(view)?.boot, kept_accounts::scan(view)?))
         })?;
@@ -118,10 +126,12 @@ impl App {
         let line = Line::new(settings.account_workers, store.read(crate::store::queue::accounts)?);
         let limiter = Limiter::new(clock.clone(), settings.rates.clone());
         Ok(Self(Arc::new(Inner {
+            beats: Beats::new(clock.clone()),
             store,
             clock,
             entropy,
             metrics,
+            shutdown,
             catalogue,
             prices,
             settings,
@@ -162,6 +172,24 @@ impl App {
     #[must_use]
     pub fn entropy(&self) -> &Entropy {
         &self.0.entropy
+    }
+
+    /// Signs of life of the loops.
+    #[must_use]
+    pub fn beats(&self) -> &Beats {
+        &self.0.beats
+    }
+
+    /// Whether nothing new may begin.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.0.shutdown.is_draining()
+    }
+
+    /// When a run that is over will be forgotten.
+    #[must_use]
+    pub fn expires_at(&self, run: &Run) -> Option<Timestamp> {
+        self.0.settings.retention.map(|it| run.created_at.after(it))
     }
 
     /// What is counted.

@@ -3,7 +3,18 @@
 use crate::app::{App, Error, runs};
 use crate::domain::account::Account;
 use crate::store::meta::{self, Identity};
-use crate::store::{Health, Store, accounts, runs_list};
+use crate::store::{self, Health, Store, accounts, runs_list};
+
+/// How the disk does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disk {
+    /// The last commit worked.
+    Good,
+    /// The last commit failed, because the disk is full.
+    Full,
+    /// The last commit failed for another reason.
+    Failing,
+}
 
 /// Forgets runs that are older than the operator wants to keep; how many went.
 ///
@@ -31,19 +42,23 @@ pub async fn expire(app: &App) -> Result<usize, Error> {
 }
 
 /// Whether the last commit worked; when it did not, tries another one.
-pub async fn look_after_disk(app: &App) -> Health {
+pub async fn look_after_disk(app: &App) -> Disk {
     if matches!(app.0.store.health(), Health::Failing(_)) {
         let probe = app.0.store.write(|txn| Ok::<_, Error>(meta::probe(txn)?));
         // The store keeps what became of it.
         let _ = probe.await;
     }
-    app.0.store.health()
+    disk(app)
 }
 
 /// Whether the last commit worked.
 #[must_use]
-pub fn health(app: &App) -> Health {
-    app.0.store.health()
+pub fn disk(app: &App) -> Disk {
+    match app.0.store.health() {
+        Health::Good => Disk::Good,
+        Health::Failing(store::Error::Full) => Disk::Full,
+        Health::Failing(_) => Disk::Failing,
+    }
 }
 
 /// Who this instance is.

@@ -102,6 +102,9 @@ impl Right {
 }
 
 impl Rights {
+    /// No right at all.
+    pub const NONE: Self = Self(0);
+
     /// Whether `right` is in the set.
     #[must_use]
     pub const fn contains(self, right: Right) -> bool {

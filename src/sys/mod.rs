@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod entropy;
 
+pub mod beats;
 pub mod shutdown;
 
 pub mod metrics;

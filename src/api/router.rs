@@ -1,0 +1,185 @@
+//! Every route of the public API on one page: method, path, right and endpoint.
+//!
+//! Paths are compared segment by segment, after decoding each one, and never normalised.
+
+use crate::api::error::Failure;
+use crate::api::gate::{Access, Gate, Request as GatedRequest};
+use crate::api::{account, agents, health, runs};
+use crate::app::App;
+use crate::domain::account::Right;
+use crate::inbound::{BoxFuture, Head, Method, Request, Response, Service};
+
+/// One line of the table.
+struct Route {
+    method: Method,
+    path: &'static str,
+    access: Access,
+    endpoint: Endpoint,
+}
+
+/// What a route leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Endpoint {
+    Healthz,
+    Readyz,
+    ShowAccount,
+    ListAgents,
+    CreateRun,
+    ListRuns,
+    FindRun,
+    FindResult,
+    CancelRun,
+    DeleteRun,
+}
+
+const AGENTS: Access = Access::Key(Some(Right::Agents));
+const ANY_KEY: Access = Access::Key(None);
+
+#[rustfmt::skip]
+const ROUTES: [Route; 11] = [
+    route(Method::Get,    "/healthz",                   Access::Open, Endpoint::Healthz),
+    route(Method::Get,    "/readyz",                    Access::Open, Endpoint::Readyz),
+    route(Method::Get,    "/v1/account",                ANY_KEY,      Endpoint::ShowAccount),
+    route(Method::Get,    "/v1/agents",                 AGENTS,       Endpoint::ListAgents),
+    route(Method::Get,    "/v1/agents/",                AGENTS,       Endpoint::ListAgents),
+    route(Method::Post,   "/v1/agents/runs",            AGENTS,       Endpoint::CreateRun),
+    route(Method::Get,    "/v1/agents/runs",            AGENTS,       Endpoint::ListRuns),
+    route(Method::Get,    "/v1/agents/runs/{id}",       AGENTS,       Endpoint::FindRun),
+    route(Method::Delete, "/v1/agents/runs/{id}",       AGENTS,       Endpoint::DeleteRun),
+    route(Method::Get,    "/v1/agents/runs/{id}/result", AGENTS,      Endpoint::FindResult),
+    route(Method::Post,   "/v1/agents/runs/{id}/cancel", AGENTS,      Endpoint::CancelRun),
+];
+
+const fn route(method: Method, path: &'static str, access: Access, endpoint: Endpoint) -> Route {
+    Route { method, path, access, endpoint }
+}
+
+/// The public API; cheap to clone.
+#[derive(Clone)]
+pub struct Api {
+    app: App,
+}
+
+impl Api {
+    /// The API over the operations.
+    #[must_use]
+    pub const fn new(app: App) -> Self {
+        Self { app }
+    }
+
+    async fn respond(&self, request: Request) -> Response {
+        let id = request.head.id;
+        let answer = match find(&request.head) {
+            Ok((route, params)) => {
+                let gate = Gate { app: &self.app };
+                match gate.pass(request, route.access, params) {
+                    Ok(request) => {
+                        let standing = request.standing;
+                        let answer = self.call(route.endpoint, request).await;
+                        standing.on(answer.unwrap_or_else(|it| it.answer(&id)))
+                    }
+                    Err(refused) => refused.standing.on(refused.failure.answer(&id)),
+                }
+            }
+            Err(failure) => failure.answer(&id),
+        };
+        if answer.status >= 400 || answer.header("cache-control").is_some() {
+            return answer;
+        }
+        answer.with_header("cache-control", "no-store")
+    }
+
+    async fn call(&self, endpoint: Endpoint, request: GatedRequest) -> Result<Response, Failure> {
+        let app = &self.app;
+        match endpoint {
+            Endpoint::Healthz => Ok(health::alive()),
+            Endpoint::Readyz => Ok(health::ready(app)),
+            Endpoint::ShowAccount => account::show(app, &request),
+            Endpoint::ListAgents => agents::list(app, &request),
+            Endpoint::CreateRun => runs::create(app, request).await,
+            Endpoint::ListRuns => runs::list(app, &request).await,
+            Endpoint::FindRun => runs::find(app, &request),
+            Endpoint::FindResult => runs::find_result(app, &request),
+            Endpoint::CancelRun => runs::cancel(app, &request).await,
+            Endpoint::DeleteRun => runs::delete(app, &request).await,
+        }
+    }
+}
+
+impl Service for Api {
+    fn answer(&self, request: Request) -> BoxFuture<'_, Response> {
+        Box::pin(self.respond(request))
+    }
+}
+
+/// The route of a request, and what stands in the places of its path.
+fn find(head: &Head) -> Result<(&'static Route, Vec<String>), Failure> {
+    let segments = head.segments().ok_or(Failure::BadPath)?;
+    let mut allowed = Vec::new();
+    for route in &ROUTES {
+        let Some(params) = matched(route.path, &segments) else { continue };
+        if serves(route.method, head.method) {
+            return Ok((route, params));
+        }
+        allowed.push(route.method);
+    }
+    if allowed.is_empty() { Err(Failure::NoRoute) } else { Err(Failure::NoMethod(allowed)) }
+}
+
+/// What stands in the places of `pattern`; `None` when it is another path.
+fn matched(pattern: &str, segments: &[String]) -> Option<Vec<String>> {
+    let mut params = Vec::new();
+    let mut rest = segments.iter();
+    for expected in pattern.split('/').skip(1) {
+        let found = rest.next()?;
+        if expected.starts_with('{') {
+            params.push(found.clone());
+        } else if expected != found {
+            return None;
+        }
+    }
+    rest.next().is_none().then_some(params)
+}
+
+/// Whether a route of one method serves a request of another: `HEAD` is a `GET` without the body.
+fn serves(route: Method, request: Method) -> bool {
+    route == request || (route == Method::Get && request == Method::Head)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segments(path: &str) -> Vec<String> {
+        path.split('/').skip(1).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_path_matches_segment_by_segment_and_as_a_whole() {
+        let pattern = "/v1/agents/runs/{id}";
+        assert_eq!(matched(pattern, &segments("/v1/agents/runs/7")), Some(vec!["7".to_owned()]));
+        for path in ["/v1/agents/runs", "/v1/agents/runs/7/", "/v1/agents/x/7", "/V1/agents/runs/7"]
+        {
+            assert_eq!(matched(pattern, &segments(path)), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn no_route_stands_in_the_way_of_another() {
+        for (at, route) in ROUTES.iter().enumerate() {
+            let same = |it: &&Route| it.method == route.method && it.path == route.path;
+            assert_eq!(ROUTES.iter().filter(same).count(), 1, "{}", route.path);
+            let earlier = ROUTES.iter().take(at);
+            let example = segments(&route.path.replace("{id}", "some-id"));
+            for other in earlier.filter(|it| it.method == route.method) {
+                assert_eq!(matched(other.path, &example), None, "{} {}", other.path, route.path);
+            }
+        }
+    }
+
+    #[test]
+    fn only_health_is_open_to_everybody() {
+        let open = ROUTES.iter().filter(|it| it.access == Access::Open).map(|it| it.path);
+        assert_eq!(open.collect::<Vec<_>>(), ["/healthz", "/readyz"]);
+    }
+}

@@ -1,0 +1,99 @@
+//! `/agents/runs`: create, list, look at, cancel and delete runs.
+
+use crate::api::error::Failure;
+use crate::api::gate::Request;
+use crate::api::json::{Fields, required};
+use crate::api::paging::{Envelope, Query, wrong};
+use crate::api::view::{self, RunView};
+use crate::app::history::{self, Filter, Window};
+use crate::app::runs::{self, NewRun};
+use crate::app::{App, Error};
+use crate::domain::id::Id;
+use crate::domain::limits::BODY_BYTES_MAX;
+use crate::domain::run::Status;
+use crate::domain::time::Timestamp;
+use crate::inbound::Response;
+
+/// Accepts a run: 201 with the record, which is then on disk.
+pub(in crate::api) async fn create(app: &App, request: Request) -> Result<Response, Failure> {
+    let caller = request.caller;
+    let mut fields = Fields::new(request.object(BODY_BYTES_MAX).await?);
+    let new = NewRun {
+        kind: required("kind", fields.text("kind")?)?,
+        input: required("input", fields.object("input")?)?,
+        external_id: fields.text("external_id")?,
+    };
+    fields.finish()?;
+    let run = runs::create(app, &caller, new).await?;
+    let location = format!("/v1/agents/runs/{}", run.id);
+    let answer = view::json(201, &RunView::bare(&run, &caller.currency, app));
+    Ok(answer.with_header("location", &location).with_header("retry-after", POLL_SECONDS))
+}
+
+/// Lists the history, newest first.
+pub(in crate::api) async fn list(app: &App, request: &Request) -> Result<Response, Failure> {
+    let mut query = Query::of(&request.head)?;
+    let page = query.page()?;
+    let filter = Filter {
+        kind: query.take("kind")?,
+        statuses: query.take_all("status").iter().map(|it| status(it)).collect::<Result<_, _>>()?,
+        external_id: query.take("external_id")?,
+        created_after: time(&mut query, "created_after")?,
+        created_before: time(&mut query, "created_before")?,
+    };
+    let before = match query.take("before")? {
+        Some(text) => Some(Id::parse(&text).ok_or_else(|| wrong("before", "must be a run's id"))?),
+        None => None,
+    };
+    query.finish()?;
+    let window = Window { before, offset: page.offset as usize, limit: page.limit as usize };
+    let found = history::list(app, &request.caller, filter, window).await?;
+    let currency = request.caller.currency;
+    let views = found.runs.iter().map(|it| RunView::new(it, &currency, app)).collect();
+    Ok(view::json(200, &Envelope::new(views, found.total, page, found.has_more)))
+}
+
+/// Shows a run.
+pub(in crate::api) fn find(app: &App, request: &Request) -> Result<Response, Failure> {
+    let full = runs::find(app, &request.caller, request.id()?)?;
+    let answer = view::json(200, &RunView::new(&full, &request.caller.currency, app));
+    // Source: service interface, "Recommended client behaviour".
+    Ok(if full.run.status.is_over() {
+        answer
+    } else {
+        answer.with_header("retry-after", POLL_SECONDS)
+    })
+}
+
+/// Shows what a run has for programs. An extension of the interface.
+pub(in crate::api) fn find_result(app: &App, request: &Request) -> Result<Response, Failure> {
+    let result = runs::find_result(app, &request.caller, request.id()?)?;
+    let result = result.ok_or(Failure::App(Error::NotFound))?;
+    Ok(Response::json(200, result.into_bytes()))
+}
+
+/// Cancels a run: 202 with the record as it is now. An extension of the interface.
+pub(in crate::api) async fn cancel(app: &App, request: &Request) -> Result<Response, Failure> {
+    let run = runs::cancel(app, &request.caller, request.id()?).await?;
+    Ok(view::json(202, &RunView::bare(&run, &request.caller.currency, app)))
+}
+
+/// Deletes a run: 204. Source: service interface, "Agents".
+pub(in crate::api) async fn delete(app: &App, request: &Request) -> Result<Response, Failure> {
+    runs::delete(app, &request.caller, request.id()?).await?;
+    Ok(Response::empty(204))
+}
+
+fn status(text: &str) -> Result<Status, Failure> {
+    Status::parse(text)
+        .ok_or_else(|| wrong("status", "must be pending, running, succeeded, no_signal or failed"))
+}
+
+fn time(query: &mut Query, name: &str) -> Result<Option<Timestamp>, Failure> {
+    let Some(text) = query.take(name)? else { return Ok(None) };
+    let time = Timestamp::parse(&text);
+    time.map(Some).ok_or_else(|| wrong(name, "must be a time such as 2026-01-01T00:00:00Z"))
+}
+
+/// When a client should look again. Source: service interface, "Limits".
+const POLL_SECONDS: &str = "5";
