@@ -1,1 +1,33 @@
-//! The room `config`.
+//! Every setting: what there is, what it means, and what it is now.
+//!
+//! One table has a row for each setting. The settings file, the variables and the flags are read
+//! by it; the reference, the commented file and the list of effective values are printed from it.
+//! What is not in the table is refused with the name that was probably meant.
+
+mod shape;
+pub use shape::{
+    Agents, Billing, Config, Data, Http, Limits, Log, Mode, Outbound, Ports, Queue, Runs,
+};
+
+mod table;
+pub use table::{Reload, Setting};
+mod rows;
+
+mod kind;
+mod nearest;
+mod units;
+pub use units::{parse_duration, show_duration};
+
+mod environment;
+pub use environment::Environment;
+mod file;
+mod raw;
+mod variables;
+
+mod error;
+pub use error::{Fault, Place, Refused};
+mod load;
+pub use load::{Effective, Flag, Loaded, Source, Sources, load};
+
+mod print;
+pub use print::{Origins, Profile, commented_file, effective_file, help, reference};
