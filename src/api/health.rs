@@ -17,6 +17,12 @@ pub(in crate::api) fn alive() -> Response {
 
 /// Whether the file can be written and every loop turns: 200, or 503 with what does not.
 pub(in crate::api) fn ready(app: &App) -> Response {
+    let (ready, parts) = parts(app);
+    view::json(if ready { 200 } else { 503 }, &json!({ "ready": ready, "parts": parts }))
+}
+
+/// Whether all is well, and each part of it.
+pub(in crate::api) fn parts(app: &App) -> (bool, BTreeMap<&'static str, &'static str>) {
     let storage = match upkeep::disk(app) {
         Disk::Good => "ok",
         Disk::Full => "full",
@@ -29,8 +35,7 @@ pub(in crate::api) fn ready(app: &App) -> Response {
     if app.is_draining() {
         parts.insert("shutdown", "draining");
     }
-    let ready = parts.values().all(|it| *it == "ok");
-    view::json(if ready { 200 } else { 503 }, &json!({ "ready": ready, "parts": parts }))
+    (parts.values().all(|it| *it == "ok"), parts)
 }
 
 /// The page of counters, for a listener of its own.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::time::Duration;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -51,6 +52,24 @@ impl Fields {
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(field(name, InputProblem::Type("a string"))),
         }
+    }
+
+    /// Takes a list of texts that may be absent.
+    pub(in crate::api) fn texts(&mut self, name: &str) -> Result<Option<Vec<String>>, Failure> {
+        let wrong = || field(name, InputProblem::Type("a list of strings"));
+        let Some(value) = self.0.shift_remove(name) else { return Ok(None) };
+        let Value::Array(items) = value else { return Err(wrong()) };
+        let texts = items.into_iter().map(|it| it.as_str().map(str::to_owned));
+        texts.collect::<Option<_>>().map(Some).ok_or_else(wrong)
+    }
+
+    /// Takes a number of seconds that may be absent.
+    pub(in crate::api) fn seconds(&mut self, name: &str) -> Result<Option<Duration>, Failure> {
+        let Some(value) = self.0.shift_remove(name) else { return Ok(None) };
+        let seconds = value.as_u64().filter(|it| (1..=SECONDS_MAX).contains(it));
+        let seconds =
+            seconds.ok_or_else(|| field(name, InputProblem::Type("a number of seconds")))?;
+        Ok(Some(Duration::from_secs(seconds)))
     }
 
     /// Takes an object that may be absent.
@@ -171,6 +190,9 @@ impl<'de> Visitor<'de> for Strict<'_> {
         Ok(Value::Object(object))
     }
 }
+
+/// The longest span that a field may give: a hundred years.
+const SECONDS_MAX: u64 = 100 * 366 * 86_400;
 
 #[cfg(test)]
 mod tests {

@@ -16,6 +16,7 @@ mod agents;
 mod runs;
 
 pub mod admin;
+mod admin_view;
 pub mod health;
 
 pub use router::Api;

@@ -35,6 +35,15 @@ pub(in crate::api) struct RunView<'a> {
     scheduled_for: Option<String>,
     external_id: Option<&'a str>,
     cancel_requested: bool,
+    progress: Option<ProgressView>,
+}
+
+/// How far a run is. An extension of the interface.
+#[derive(Serialize)]
+struct ProgressView {
+    done: u32,
+    total: u32,
+    message: String,
 }
 
 #[derive(Serialize)]
@@ -105,6 +114,11 @@ impl<'a> RunView<'a> {
             scheduled_for,
             external_id: run.external_id.as_deref(),
             cancel_requested: run.cancel_requested,
+            progress: app.progress(run).map(|it| ProgressView {
+                done: it.done,
+                total: it.total,
+                message: it.message,
+            }),
         }
     }
 }

@@ -7,7 +7,9 @@ use crate::domain::ledger::{BalanceError, Entry, EntryKind};
 use crate::domain::limits::NAME_CHARS_MAX;
 use crate::domain::money::{Amount, Currency};
 use crate::store::accounts;
-use crate::store::ledger::{self, Line, Wallet};
+use crate::store::ledger::{self, Line};
+
+pub use crate::store::ledger::Wallet;
 
 /// Makes an account with nothing in it.
 ///

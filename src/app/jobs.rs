@@ -1,10 +1,11 @@
 //! The work of the workers: claim runs, end them, give them back, recover after a crash.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
+use crate::agents::Step;
 use crate::app::line::Left;
 use crate::app::settle::{self, End};
 use crate::app::{App, Error};
@@ -24,11 +25,20 @@ pub struct Job {
     pub claim: Claim,
     /// Becomes true when its owner wants it to stop.
     pub stop: watch::Receiver<bool>,
+    /// Where its agent tells how far it is.
+    pub progress: watch::Sender<Step>,
 }
 
-/// The runs under way that can be told to stop.
+/// The runs under way: they can be told to stop, and tell how far they are.
 #[derive(Debug, Default)]
-pub(in crate::app) struct Stops(Mutex<HashMap<RunId, watch::Sender<bool>>>);
+pub(in crate::app) struct UnderWay(Mutex<HashMap<RunId, Ends>>);
+
+/// This side's ends of a job's two channels.
+#[derive(Debug)]
+struct Ends {
+    stop: watch::Sender<bool>,
+    progress: watch::Receiver<Step>,
+}
 
 /// How a claim was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,23 +56,33 @@ struct Look {
     left: Left,
 }
 
-impl Stops {
+impl UnderWay {
     /// Tells a run to stop.
     pub(in crate::app) fn stop(&self, run: RunId) {
-        let stops = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(stop) = stops.get(&run) {
-            stop.send_replace(true);
+        if let Some(ends) = self.lock().get(&run) {
+            ends.stop.send_replace(true);
         }
     }
 
-    fn add(&self, run: RunId) -> watch::Receiver<bool> {
-        let (stop, told) = watch::channel(false);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(run, stop);
-        told
+    /// How far a run is; `None` when it is not under way or has not told yet.
+    pub(in crate::app) fn progress(&self, run: RunId) -> Option<Step> {
+        let told = self.lock().get(&run).map(|it| it.progress.borrow().clone());
+        told.filter(|it| it.total > 0)
     }
 
-    fn remove(&self, run: RunId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&run);
+    fn begin(&self, run: Run, claim: Claim) -> Job {
+        let (stop, told) = watch::channel(false);
+        let (teller, progress) = watch::channel(Step::default());
+        self.lock().insert(run.id, Ends { stop, progress });
+        Job { run, claim, stop: told, progress: teller }
+    }
+
+    fn end(&self, run: RunId) {
+        self.lock().remove(&run);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Ends>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -99,9 +119,8 @@ pub async fn claim(app: &App, free: usize) -> Result<Vec<Job>, Error> {
         let used = u32::try_from(look.jobs.len()).unwrap_or(u32::MAX);
         app.0.line.looked(look.account, look.left, workers.saturating_sub(used));
         for (run, claim) in look.jobs {
-            let stop = app.0.stops.add(run.id);
             app.0.metrics.runs_running.up();
-            jobs.push(Job { run, claim, stop });
+            jobs.push(app.0.under_way.begin(run, claim));
         }
     }
     Ok(jobs)
@@ -109,14 +128,16 @@ pub async fn claim(app: &App, free: usize) -> Result<Vec<Job>, Error> {
 
 /// Waits until there may be something to claim: at the latest until `longest` has passed.
 ///
+/// Without a free worker only the end of a run, or new work, ends the wait before.
+///
 /// # Cancel safety
 ///
 /// Safe: a wake-up that is not taken stays for the next wait.
-pub async fn wait(app: &App, longest: Timestamp) {
-    let due = app.0.line.next_due().map_or(longest, |it| it.min(longest));
+pub async fn wait(app: &App, free: usize, longest: Timestamp) {
+    let due = if free == 0 { None } else { app.0.line.next_due() };
     tokio::select! {
         () = app.0.work.notified() => {}
-        () = app.0.clock.sleep_until(due) => {}
+        () = app.0.clock.sleep_until(due.map_or(longest, |it| it.min(longest))) => {}
     }
 }
 
@@ -224,7 +245,7 @@ impl App {
 
     /// Forgets that a job is under way.
     fn release(&self, job: &Job) {
-        self.0.stops.remove(job.run.id);
+        self.0.under_way.end(job.run.id);
         self.0.metrics.runs_running.down();
         self.0.line.leave(job.claim.account);
         self.0.work.notify_one();

@@ -30,10 +30,10 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::agents::Catalogue;
+use crate::agents::{Catalogue, Step};
 use crate::app::auth::KeyTable;
 use crate::app::billing::Prices;
-use crate::app::jobs::Stops;
+use crate::app::jobs::UnderWay;
 use crate::app::limiter::{Limiter, Rates};
 use crate::app::line::Line;
 use crate::domain::limits;
@@ -65,9 +65,10 @@ pub(in crate::app) struct Inner {
     pub(in crate::app) keys: KeyTable,
     pub(in crate::app) limiter: Limiter,
     pub(in crate::app) line: Line,
-    pub(in crate::app) stops: Stops,
+    pub(in crate::app) under_way: UnderWay,
     pub(in crate::app) work: Notify,
     pub(in crate::app) boot: u64,
+    pub(in crate::app) started_at: Timestamp,
 }
 
 /// What an operator decides about the operations.
@@ -122,6 +123,7 @@ impl App {
             }
             Ok::<_, Error>(())
         })?;
+        let started_at = clock.now();
         let keys = KeyTable::new(&accounts, store.read(kept_keys::scan)?);
         let line = Line::new(settings.account_workers, store.read(crate::store::queue::accounts)?);
         let limiter = Limiter::new(clock.clone(), settings.rates.clone());
@@ -138,9 +140,10 @@ impl App {
             keys,
             limiter,
             line,
-            stops: Stops::default(),
+            under_way: UnderWay::default(),
             work: Notify::new(),
             boot,
+            started_at,
         })))
     }
 
@@ -184,6 +187,18 @@ impl App {
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.0.shutdown.is_draining()
+    }
+
+    /// When this daemon opened its file.
+    #[must_use]
+    pub fn started_at(&self) -> Timestamp {
+        self.0.started_at
+    }
+
+    /// How far a run is that is under way.
+    #[must_use]
+    pub fn progress(&self, run: &Run) -> Option<Step> {
+        self.0.under_way.progress(run.id)
     }
 
     /// When a run that is over will be forgotten.

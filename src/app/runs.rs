@@ -169,7 +169,7 @@ pub async fn cancel(app: &App, caller: &Caller, id: RunId) -> Result<Run, Error>
     });
     let run = cancel.await?;
     match run.status {
-        Status::Running => app.0.stops.stop(run.id),
+        Status::Running => app.0.under_way.stop(run.id),
         Status::Pending | Status::Succeeded | Status::NoSignal | Status::Failed => {
             app.count_end(run.status);
         }

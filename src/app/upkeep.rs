@@ -2,6 +2,7 @@
 
 use crate::app::{App, Error, runs};
 use crate::domain::account::Account;
+use crate::domain::run::Status;
 use crate::store::meta::{self, Identity};
 use crate::store::{self, Health, Store, accounts, runs_list};
 
@@ -59,6 +60,35 @@ pub fn disk(app: &App) -> Disk {
         Health::Failing(store::Error::Full) => Disk::Full,
         Health::Failing(_) => Disk::Failing,
     }
+}
+
+/// How much there is and is under way, over all accounts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Census {
+    /// Accounts.
+    pub accounts: usize,
+    /// Runs that wait for a worker.
+    pub pending: u64,
+    /// Runs under way.
+    pub running: u64,
+}
+
+/// Counts accounts and the runs that are not over.
+///
+/// # Errors
+///
+/// What the store says.
+pub fn census(app: &App) -> Result<Census, Error> {
+    app.0.store.read(|view| {
+        let accounts = accounts::scan(view)?;
+        let mut census = Census { accounts: accounts.len(), ..Census::default() };
+        for account in accounts {
+            let of = |status| runs_list::count_status(view, account.id, status);
+            census.pending = census.pending.saturating_add(of(Status::Pending)?);
+            census.running = census.running.saturating_add(of(Status::Running)?);
+        }
+        Ok(census)
+    })
 }
 
 /// Who this instance is.

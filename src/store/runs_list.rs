@@ -127,6 +127,19 @@ pub fn scan_expired(
     Ok(expired)
 }
 
+/// How many runs of an account are in one status.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn count_status(
+    tables: &impl Tables,
+    account: AccountId,
+    status: Status,
+) -> Result<u64, Error> {
+    count(tables, account, &Filter { statuses: vec![status], ..Filter::default() })
+}
+
 /// The newest run there is, for the ids of the next ones.
 ///
 /// # Errors
