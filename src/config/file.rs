@@ -39,31 +39,26 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<Line>, Vec<Fault>> {
     let mut faults = Vec::new();
     for (name, value) in table.get_ref() {
         let (start, name) = (name.span().start, name.get_ref());
-        match value.get_ref() {
-            version if name == VERSION_KEY => {
-                if raw(version) != Raw::Integer(VERSION.to_owned()) {
-                    let what = format!("{VERSION_KEY} must be {VERSION} for this version");
-                    faults.push(Fault::new(at(start), what));
-                }
+        let value = value.get_ref();
+        if name == VERSION_KEY {
+            if raw(value) != Raw::Integer(VERSION.to_owned()) {
+                let what = format!("{VERSION_KEY} must be {VERSION} for this version");
+                faults.push(Fault::new(at(start), what));
             }
-            DeValue::Table(section) => {
-                if let Some(what) = unknown_section(name, section.len()) {
-                    faults.push(Fault::new(at(start), what));
-                    continue;
-                }
-                for (key, value) in section {
-                    lines.push(Line {
-                        name: format!("{name}.{}", key.get_ref()),
-                        line: line_of(key.span().start),
-                        value: raw(value.get_ref()),
-                    });
-                }
+        } else if let Some(section) = value.as_table() {
+            if let Some(what) = unknown_section(name, section.len()) {
+                faults.push(Fault::new(at(start), what));
+                continue;
             }
-            other => lines.push(Line {
-                name: name.to_string(),
-                line: line_of(start),
-                value: raw(other),
-            }),
+            for (key, value) in section {
+                lines.push(Line {
+                    name: format!("{name}.{}", key.get_ref()),
+                    line: line_of(key.span().start),
+                    value: raw(value.get_ref()),
+                });
+            }
+        } else {
+            lines.push(Line { name: name.to_string(), line: line_of(start), value: raw(value) });
         }
     }
     if faults.is_empty() { Ok(lines) } else { Err(faults) }
@@ -99,9 +94,10 @@ fn raw(value: &DeValue<'_>) -> Raw {
         DeValue::Datetime(_) => Raw::Other("a date"),
         DeValue::Array(items) => Raw::List(items.iter().map(|it| raw(it.get_ref())).collect()),
         DeValue::Table(entries) => {
-            let entry = |(name, value): (&toml::Spanned<toml::de::DeString<'_>>, &toml::Spanned<_>)| {
-                (name.get_ref().to_string(), raw(value.get_ref()))
-            };
+            let entry =
+                |(name, value): (&toml::Spanned<toml::de::DeString<'_>>, &toml::Spanned<_>)| {
+                    (name.get_ref().to_string(), raw(value.get_ref()))
+                };
             Raw::Table(entries.iter().map(entry).collect())
         }
     }
@@ -129,10 +125,13 @@ mod tests {
         lines.sort_by_key(|it| it.line);
         let listen = Raw::List(vec![Raw::Text("[::1]:1".to_owned())]);
         let rates = Raw::Table(vec![("USD".to_owned(), Raw::Text("1.08".to_owned()))]);
-        assert_eq!(lines, [
-            Line { name: "http.listen".to_owned(), line: 4, value: listen },
-            Line { name: "billing.rates".to_owned(), line: 6, value: rates },
-        ]);
+        assert_eq!(
+            lines,
+            [
+                Line { name: "http.listen".to_owned(), line: 4, value: listen },
+                Line { name: "billing.rates".to_owned(), line: 6, value: rates },
+            ]
+        );
     }
 
     #[test]
@@ -153,9 +152,10 @@ mod tests {
 
     #[test]
     fn a_section_that_does_not_exist_is_led_back_to_one_that_does() {
-        assert_eq!(faults("\n[htpp]\nlisten = 1"), [
-            "f.toml:2: there is no section [htpp]; did you mean [http]?"
-        ]);
+        assert_eq!(
+            faults("\n[htpp]\nlisten = 1"),
+            ["f.toml:2: there is no section [htpp]; did you mean [http]?"]
+        );
         assert!(faults("[smtp]")[0].contains("the sections are data, http, tls"));
         assert_eq!(read(Path::new("f.toml"), "[server]\nlisten = 1").unwrap().len(), 1);
     }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::config::environment::Environment;
 use crate::config::error::{Fault, Place, Refused};
 use crate::config::file;
-use crate::config::kind::Reading;
 use crate::config::raw::Raw;
+use crate::config::reading::Reading;
 use crate::config::shape::{Config, Mode};
 use crate::config::table::Setting;
 use crate::config::variables::{self, CONFIG_VARIABLE};
@@ -117,24 +117,24 @@ pub fn load(sources: &Sources<'_>) -> Result<Loaded, Refused> {
 impl Config {
     /// Every setting at its default for customers, with the data in `dir`.
     #[must_use]
-    pub fn serve(dir: &Path) -> Self {
+    pub fn serve(dir: PathBuf) -> Self {
         Self::defaults(Mode::Serve, dir)
     }
 
     /// Every setting at its default for a developer, with the data in `dir`.
     #[must_use]
-    pub fn dev(dir: &Path) -> Self {
+    pub fn dev(dir: PathBuf) -> Self {
         Self::defaults(Mode::Dev, dir)
     }
 
-    fn defaults(mode: Mode, dir: &Path) -> Self {
+    fn defaults(mode: Mode, dir: PathBuf) -> Self {
         let environment = Environment::default();
         let sources = Sources { mode, environment: &environment, file: None, flags: Vec::new() };
         let mut config = Self::blank(mode);
         for reading in Setting::all().iter().filter_map(|it| default(it, &sources)) {
             (reading.apply)(&mut config);
         }
-        config.data.dir = dir.to_owned();
+        config.data.dir = dir;
         config
     }
 }
@@ -298,10 +298,8 @@ mod tests {
         let file = "[http]\nlisten = \"127.0.0.1:1\"\nidle_timeout = \"1m\"\n\
                     [data]\nverify = \"always\"\ncache_size = \"2MiB\"";
         let variables = [("ERRAND_HTTP_LISTEN", "127.0.0.1:2"), ("ERRAND_DATA_VERIFY", "never")];
-        let flags = [
-            ("--listen", "http.listen", "127.0.0.1:3"),
-            ("--listen", "http.listen", "[::1]:4"),
-        ];
+        let flags =
+            [("--listen", "http.listen", "127.0.0.1:3"), ("--listen", "http.listen", "[::1]:4")];
         let loaded = load_all(file, &variables, &flags).unwrap();
         let ports: Vec<u16> = loaded.config.http.listen.iter().map(|it| it.port()).collect();
         assert_eq!(ports, [3, 4]);
@@ -336,7 +334,10 @@ mod tests {
         let told = refusals("[tls]\ncert = \"c.pem\"", &[]);
         assert_eq!(told, ["errand.toml:2: tls.cert needs tls.key as well"]);
         let told = refusals("[billing.rates]\nEUR = \"1\"", &[]);
-        assert_eq!(told, ["errand.toml:2: billing.rates has EUR, which is billing.currency itself"]);
+        assert_eq!(
+            told,
+            ["errand.toml:1: billing.rates has EUR, which is billing.currency itself"]
+        );
     }
 
     #[test]
@@ -376,10 +377,10 @@ mod tests {
 
     #[test]
     fn defaults_need_no_environment() {
-        let config = Config::serve(Path::new("/data"));
+        let config = Config::serve("/data".into());
         assert_eq!(config.data.dir, Path::new("/data"));
         assert!(config.queue.workers >= 2 && config.queue.account_workers >= 1);
         assert_eq!(config.agents.prices["seo_audit"].to_string(), "0.02");
-        assert!(Config::dev(Path::new("/data")).limits.rates.key.is_none());
+        assert!(Config::dev("/data".into()).limits.rates.key.is_none());
     }
 }

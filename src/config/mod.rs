@@ -15,6 +15,7 @@ mod rows;
 
 mod kind;
 mod nearest;
+mod reading;
 mod units;
 pub use units::{parse_duration, show_duration};
 

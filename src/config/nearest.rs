@@ -32,7 +32,8 @@ fn distance(one: &str, other: &str) -> usize {
     for (row, from) in one.iter().enumerate() {
         let mut line = vec![row.saturating_add(1)];
         for (column, to) in other.iter().enumerate() {
-            let at = |cells: &[usize], index: usize| cells.get(index).copied().unwrap_or(usize::MAX);
+            let at =
+                |cells: &[usize], index: usize| cells.get(index).copied().unwrap_or(usize::MAX);
             let replaced = at(&last, column).saturating_add(usize::from(from != to));
             let next = column.saturating_add(1);
             let shorter = at(&last, next).min(at(&line, column)).saturating_add(1);

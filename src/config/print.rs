@@ -249,7 +249,7 @@ mod tests {
         let loaded = load_text(&uncommented.join("\n"));
         assert_eq!(given(&loaded).len(), Setting::all().len());
         let mut shown = loaded.config;
-        let mut default = Config::serve(&shown.data.dir);
+        let mut default = Config::serve(shown.data.dir.clone());
         // Only these have no default.
         (shown.http.tls, shown.outbound.extra_roots) = (None, None);
         (default.http.tls, default.outbound.extra_roots) = (None, None);

@@ -57,11 +57,9 @@ impl Raw {
         match self {
             Self::Words(words) => parts(words).map(entry).collect(),
             Self::Table(entries) => Some(entries.clone()),
-            Self::Text(_)
-            | Self::Integer(_)
-            | Self::Float(_)
-            | Self::List(_)
-            | Self::Other(_) => None,
+            Self::Text(_) | Self::Integer(_) | Self::Float(_) | Self::List(_) | Self::Other(_) => {
+                None
+            }
         }
     }
 

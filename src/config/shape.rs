@@ -151,6 +151,17 @@ pub enum Ports {
     Only(Vec<u16>),
 }
 
+impl Mode {
+    /// The word for it, which is that of its command.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Serve => "serve",
+            Self::Dev => "dev",
+        }
+    }
+}
+
 impl Config {
     /// A value for every field, for the table's defaults to be written over.
     pub(super) fn blank(mode: Mode) -> Self {

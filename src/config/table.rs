@@ -1,9 +1,12 @@
 //! A row of the table of settings, and what can be asked of the whole table.
 
+use std::fmt;
+
 use crate::config::environment::{Environment, PREFIX};
-use crate::config::kind::{Kind, Problem, Reading};
+use crate::config::kind::Kind;
 use crate::config::nearest::nearest;
 use crate::config::raw::Raw;
+use crate::config::reading::{Problem, Reading};
 use crate::config::rows::ROWS;
 use crate::config::shape::Mode;
 
@@ -98,12 +101,16 @@ impl Setting {
         let words = |it: &str| Some(Raw::Words(it.to_owned()));
         match (&self.default, mode) {
             (Preset::Is(it) | Preset::Modes(it, _), Mode::Serve) => words(it),
-            (Preset::Is(it) | Preset::Modes(_, it) | Preset::DataDir(it), Mode::Dev) => {
-                words(it)
-            }
+            (Preset::Is(it) | Preset::Modes(_, it) | Preset::DataDir(it), Mode::Dev) => words(it),
             (Preset::DataDir(_), Mode::Serve) => words(&here.data_dir().display().to_string()),
             (Preset::Unset, _) => None,
         }
+    }
+}
+
+impl fmt::Debug for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Setting({})", self.name)
     }
 }
 

@@ -9,7 +9,11 @@ use crate::config::raw::Raw;
 use crate::config::table::Setting;
 
 /// The value of a setting's variable, or of the file that `…_FILE` names.
-pub(super) fn value(here: &Environment, setting: &Setting, faults: &mut Vec<Fault>) -> Option<Given> {
+pub(super) fn value(
+    here: &Environment,
+    setting: &Setting,
+    faults: &mut Vec<Fault>,
+) -> Option<Given> {
     let name = setting.variable();
     let file_name = format!("{name}{FILE_SUFFIX}");
     match (here.var(&name), here.var(&file_name)) {
@@ -78,15 +82,18 @@ mod tests {
 
     #[test]
     fn a_variable_that_sets_nothing_is_led_back_to_one_that_does() {
-        assert_eq!(faults(&[("ERRAND_HTTP_LISTN", "x")]), [
-            "ERRAND_HTTP_LISTN: no setting has this name; did you mean ERRAND_HTTP_LISTEN?"
-        ]);
-        assert_eq!(faults(&[("ERRAND_LISTEN", "x")]), [
-            "ERRAND_LISTEN: no setting has this name; did you mean ERRAND_HTTP_LISTEN?"
-        ]);
-        assert_eq!(faults(&[("ERRAND_SMTP_PASSWORD", "x")]), [
-            "ERRAND_SMTP_PASSWORD: no setting has this name; `errand config keys` lists all"
-        ]);
+        assert_eq!(
+            faults(&[("ERRAND_HTTP_LISTN", "x")]),
+            ["ERRAND_HTTP_LISTN: no setting has this name; did you mean ERRAND_HTTP_LISTEN?"]
+        );
+        assert_eq!(
+            faults(&[("ERRAND_LISTEN", "x")]),
+            ["ERRAND_LISTEN: no setting has this name; did you mean ERRAND_HTTP_LISTEN?"]
+        );
+        assert_eq!(
+            faults(&[("ERRAND_SMTP_PASSWORD", "x")]),
+            ["ERRAND_SMTP_PASSWORD: no setting has this name; `errand config keys` lists all"]
+        );
         let good = [("ERRAND_CONFIG", "x"), ("ERRAND_DATA_DIR", "x"), ("ERRAND_PORT", "x")];
         assert!(faults(&good).is_empty());
     }
@@ -102,9 +109,10 @@ mod tests {
         let given = value(&here, setting, &mut Vec::new()).unwrap();
         assert_eq!(given.value, Raw::Words("debug".to_owned()));
         let both = [("ERRAND_LOG_LEVEL_FILE", path.as_str()), ("ERRAND_LOG_LEVEL", "info")];
-        assert_eq!(faults(&both), [
-            "ERRAND_LOG_LEVEL_FILE: ERRAND_LOG_LEVEL is set as well; unset one of the two"
-        ]);
+        assert_eq!(
+            faults(&both),
+            ["ERRAND_LOG_LEVEL_FILE: ERRAND_LOG_LEVEL is set as well; unset one of the two"]
+        );
         let gone = faults(&[("ERRAND_LOG_LEVEL_FILE", "/no/file")]);
         assert!(gone[0].contains("/no/file cannot be read"), "{gone:?}");
     }
