@@ -13,14 +13,14 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::task::{JoinError, JoinSet};
 
-use super::connection::serve_connection;
-use super::edge::Edge;
-use super::places::{Place, Share};
-use super::proxies;
-use super::refusal::Refusal;
-use super::request::{Peer, RequestId};
-use super::service::Service;
-use super::tls::Acceptor;
+use crate::inbound::connection::serve_connection;
+use crate::inbound::edge::Edge;
+use crate::inbound::places::{Place, Share};
+use crate::inbound::proxies;
+use crate::inbound::refusal::Refusal;
+use crate::inbound::request::{Peer, RequestId};
+use crate::inbound::service::Service;
+use crate::inbound::tls::Acceptor;
 use crate::sys::clock::Elapsed;
 use crate::sys::shutdown::Phase;
 

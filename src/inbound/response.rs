@@ -11,7 +11,7 @@ use hyper::body::{Frame, SizeHint};
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use tokio::sync::mpsc;
 
-use super::watch::Watch;
+use crate::inbound::watch::Watch;
 
 /// One answer.
 #[derive(Debug)]

@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::exchange;
-use super::framing::Framing;
-use super::refusal::Refusal;
-use super::request::RequestId;
-use super::service::BoxFuture;
-use super::watch::Watch;
+use crate::inbound::exchange;
+use crate::inbound::framing::Framing;
+use crate::inbound::refusal::Refusal;
+use crate::inbound::request::RequestId;
+use crate::inbound::service::BoxFuture;
+use crate::inbound::watch::Watch;
 
 /// A watched byte stream.
 pub(super) struct Wire<S> {

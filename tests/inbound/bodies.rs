@@ -145,6 +145,10 @@ async fn permission_to_go_on_is_given_when_the_body_is_first_asked_for() {
     assert_eq!((answer.status, answer.body.as_str()), (200, "ignored"));
     assert_eq!(header(&answer.head, "connection"), Some("close"));
     assert_eq!(client.rest().await, "");
+
+    let mut client = world.connect();
+    client.send(&format!("{POST}Expect: 100-continue\r\nContent-Length: {TOO_LONG}\r\n\r\n")).await;
+    check_refusal(&client.answer().await, 413, "payload_too_large", "before it goes on");
 }
 
 #[tokio::test(start_paused = true)]
@@ -160,10 +164,19 @@ async fn an_unread_body_that_is_there_already_costs_no_connection() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_that_goes_away_within_its_body_ends_the_connection() {
-    let world = World::new();
-    let mut client = world.connect();
-    client.send(&format!("{POST}Content-Length: 1000\r\n\r\nhello")).await;
-    client.ended().await;
-    assert_eq!(world.metrics.connections.value(), 0);
+async fn a_caller_that_goes_away_ends_the_connection_and_the_work_for_it() {
+    let requests = [
+        format!("{POST}Content-Length: 1000\r\n\r\nhello"),
+        "GET /never HTTP/1.1\r\nHost: h\r\n\r\n".to_owned(),
+        "GET /stream?1000 HTTP/1.1\r\nHost: h\r\n\r\n".to_owned(),
+    ];
+    for request in requests {
+        let world = World::new();
+        let mut client = world.connect();
+        client.send(&request).await;
+        let begun = world.clock.mark();
+        client.ended().await;
+        assert_eq!(begun.elapsed(), Duration::ZERO, "{request}");
+        assert_eq!(world.metrics.connections.value(), 0);
+    }
 }

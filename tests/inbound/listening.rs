@@ -42,6 +42,9 @@ async fn a_tcp_port_answers_refuses_above_its_places_and_closes_at_the_end() {
     assert_eq!(third.rest().await, "");
     assert_eq!(world.metrics.connections_refused.value(), 1);
 
+    first.send("BAD\r\n\r\n").await;
+    check_refusal(&first.answer().await, 400, "invalid_request", "malformed");
+    assert_eq!(first.rest().await, "");
     drop(first);
     while world.metrics.connections.value() > 1 {
         tokio::task::yield_now().await;

@@ -3,7 +3,10 @@
 mod answers;
 mod bodies;
 mod deadlines;
+#[cfg(test)]
 mod listening;
 mod refusals;
+mod sequences;
 mod shutdown;
+#[cfg(test)]
 mod support;
