@@ -78,8 +78,8 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// [`BindError::Taken`] when somebody answers at the path; [`BindError::NotASocket`] when a file
-    /// of another kind is there; [`BindError::System`] otherwise. What is at the path stays there.
+    /// [`BindError::Taken`] when somebody answers at the path; [`BindError::NotASocket`] when a
+    /// file of another kind is there; [`BindError::System`] otherwise. What is there stays there.
     pub async fn unix(path: &Path) -> Result<Self, BindError> {
         let system = |it| BindError::system(path.display(), it);
         match std::fs::symlink_metadata(path) {

@@ -60,8 +60,9 @@ impl<S> Wire<S> {
         let date = edge.clock().now().to_http_date();
         self.instead = refusal.to_wire(&id, &date);
         self.watch.close_after_answer();
-        exchange::count(edge.metrics(), refusal.status());
-        tracing::debug!(request.id = %id, status = refusal.status(), "request {id} is not readable");
+        let status = refusal.status();
+        exchange::count(edge.metrics(), status);
+        tracing::debug!(request.id = %id, status, "request {id} is not readable");
         true
     }
 }
