@@ -19,7 +19,7 @@ use crate::sys::shutdown::{Phase, Shutdown};
 
 pub use janitor::Janitor;
 pub use pulse::Pulse;
-pub use worker::Worker;
+pub use worker::{Busy, Worker};
 
 /// A future whose type is not named.
 pub(in crate::background) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

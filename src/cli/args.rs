@@ -43,7 +43,7 @@ pub(super) struct Global {
     )]
     pub(super) config: Option<String>,
     /// What to print on standard output: text for people, or one JSON value for scripts
-    #[arg(long, global = true, value_name = "FORM", default_value = "text", hide_possible_values = false)]
+    #[arg(long, global = true, value_name = "FORM", default_value = "text")]
     pub(super) output: Form,
     /// No colours, also on a terminal
     #[arg(long, global = true)]
@@ -70,22 +70,10 @@ pub(super) enum Verb {
     },
     /// Run it for developing against: loopback, a key that stays, money to spend
     #[command(after_help = DEV_EXAMPLES)]
-    Dev {
-        #[arg(long, value_name = "ADDR", help = format!("{} Loopback only", listen_help()))]
-        listen: Vec<String>,
-        /// Keep nothing: a temporary data directory, removed at the end
-        #[arg(long, conflicts_with = "data_dir")]
-        ephemeral: bool,
-    },
+    Dev(DevArgs),
     /// Run it for customers
     #[command(after_help = SERVE_EXAMPLES)]
-    Serve {
-        #[arg(long, value_name = "ADDR", help = listen_help())]
-        listen: Vec<String>,
-        /// Take over a data directory that `errand dev` made
-        #[arg(long)]
-        adopt_dev: bool,
-    },
+    Serve(ServeArgs),
     /// Accounts: who owns runs and keys, and pays
     Account {
         #[command(subcommand)]
@@ -112,6 +100,26 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: ConfigVerb,
     },
+}
+
+/// How to run it for developing.
+#[derive(Args, Debug)]
+pub(super) struct DevArgs {
+    #[arg(long, value_name = "ADDR", help = listen_help())]
+    pub(super) listen: Vec<String>,
+    /// Keep nothing: a temporary data directory, removed at the end
+    #[arg(long, conflicts_with = "data_dir")]
+    pub(super) ephemeral: bool,
+}
+
+/// How to run it for customers.
+#[derive(Args, Debug)]
+pub(super) struct ServeArgs {
+    #[arg(long, value_name = "ADDR", help = listen_help())]
+    pub(super) listen: Vec<String>,
+    /// Take over a data directory that `errand dev` made
+    #[arg(long)]
+    pub(super) adopt_dev: bool,
 }
 
 /// What to do with accounts.

@@ -8,10 +8,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::config::shape::{Config, Ports};
+use crate::config::shape::Config;
 use crate::config::units::{show_duration, show_size};
 use crate::domain::address::Network;
 use crate::domain::money::{Amount, Currency};
+use crate::outbound::Ports;
 
 /// What values a setting takes, and where in the [`Config`] they go.
 pub(super) enum Kind {

@@ -6,7 +6,7 @@
 
 mod shape;
 pub use shape::{
-    Agents, Billing, Config, Data, Http, Limits, Log, Mode, Outbound, Ports, Queue, Runs,
+    Agents, Billing, Config, Data, Http, Limits, Log, Mode, Outbound, Queue, Runs,
 };
 
 mod table;

@@ -8,10 +8,11 @@ use std::time::Duration;
 use crate::config::environment::Environment;
 use crate::config::kind::Kind;
 use crate::config::raw::Raw;
-use crate::config::shape::{Config, Ports};
+use crate::config::shape::Config;
 use crate::config::units::{parse_duration, parse_size, show_duration, show_size};
 use crate::domain::address::Network;
 use crate::domain::money::{Amount, Currency};
+use crate::outbound::Ports;
 
 /// A value that was understood.
 pub(super) struct Reading {

@@ -9,6 +9,7 @@ use crate::app::limiter::Rates;
 use crate::domain::address::Network;
 use crate::domain::money::{Amount, Currency};
 use crate::inbound::{self, TlsFiles};
+use crate::outbound::Ports;
 use crate::store::Verify;
 use crate::sys::telemetry::Format;
 
@@ -139,16 +140,6 @@ pub struct Outbound {
     pub deny: Vec<Network>,
     /// Ports that agents may ask for.
     pub ports: Ports,
-}
-
-/// Which ports may be dialled.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Ports {
-    /// Every port.
-    #[default]
-    Any,
-    /// These.
-    Only(Vec<u16>),
 }
 
 impl Mode {

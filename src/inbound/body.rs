@@ -15,7 +15,7 @@ use hyper::HeaderMap;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{CONTENT_ENCODING, EXPECT};
 
-use super::watch::Watch;
+use crate::inbound::watch::Watch;
 
 /// The body of one request.
 pub struct Body {

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Deadlines and caps of everything that comes in through one [`Edge`](super::Edge).
+/// Deadlines and caps of everything that comes in through one [`Edge`](crate::inbound::Edge).
 #[derive(Clone, Debug)]
 pub struct Config {
     /// Time for a request's head from its first byte, for a TLS handshake, and for the first

@@ -7,12 +7,12 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::edge::Edge;
-use super::exchange::Exchange;
-use super::request::Peer;
-use super::service::Service;
-use super::watch::{Next, Watch};
-use super::wire::Wire;
+use crate::inbound::edge::Edge;
+use crate::inbound::exchange::Exchange;
+use crate::inbound::request::Peer;
+use crate::inbound::service::Service;
+use crate::inbound::watch::{Next, Watch};
+use crate::inbound::wire::Wire;
 use crate::sys::metrics::Gauge;
 use crate::sys::shutdown::Phase;
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hyper::header::HeaderValue;
 use hyper::server::conn::http1;
 
-use super::config::Config;
-use super::places::Places;
+use crate::inbound::config::Config;
+use crate::inbound::places::Places;
 use crate::sys::clock::Clock;
 use crate::sys::entropy::Entropy;
 use crate::sys::metrics::Metrics;
@@ -107,9 +107,9 @@ impl Edge {
 
 /// How hyper reads and writes.
 ///
-/// Its own timer stays off, because [`Watch`](super::watch::Watch) keeps all deadlines with one
-/// timer a connection. So does `pipeline_flush`: with it, hyper holds a streamed answer back, in
-/// memory and without a limit, for as long as there is pipelined input.
+/// Its own timer stays off, because [`Watch`](crate::inbound::watch::Watch) keeps all deadlines
+/// with one timer a connection. So does `pipeline_flush`: with it, hyper holds a streamed answer
+/// back, in memory and without a limit, for as long as there is pipelined input.
 fn http(config: &Config) -> http1::Builder {
     let mut http = http1::Builder::new();
     http.header_read_timeout(None)

@@ -13,14 +13,14 @@ use hyper::http::request::Parts;
 use hyper::{HeaderMap, StatusCode, Version};
 use tracing::Instrument as _;
 
-use super::body::Body;
-use super::edge::Edge;
-use super::proxies;
-use super::refusal::Refusal;
-use super::request::{Head, Method, Peer, Request, RequestId};
-use super::response::{AnswerBody, Response};
-use super::service::{BoxFuture, Service};
-use super::watch::{Begun, Watch};
+use crate::inbound::body::Body;
+use crate::inbound::edge::Edge;
+use crate::inbound::proxies;
+use crate::inbound::refusal::Refusal;
+use crate::inbound::request::{Head, Method, Peer, Request, RequestId};
+use crate::inbound::response::{AnswerBody, Response};
+use crate::inbound::service::{BoxFuture, Service};
+use crate::inbound::watch::{Begun, Watch};
 use crate::sys::metrics::Metrics;
 
 /// What the requests of one connection have in common.

@@ -13,14 +13,14 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::task::{JoinError, JoinSet};
 
-use super::connection::serve_connection;
-use super::edge::Edge;
-use super::places::{Place, Share};
-use super::proxies;
-use super::refusal::Refusal;
-use super::request::{Peer, RequestId};
-use super::service::Service;
-use super::tls::Acceptor;
+use crate::inbound::connection::serve_connection;
+use crate::inbound::edge::Edge;
+use crate::inbound::places::{Place, Share};
+use crate::inbound::proxies;
+use crate::inbound::refusal::Refusal;
+use crate::inbound::request::{Peer, RequestId};
+use crate::inbound::service::Service;
+use crate::inbound::tls::Acceptor;
 use crate::sys::clock::Elapsed;
 use crate::sys::shutdown::Phase;
 
@@ -78,8 +78,8 @@ impl Listener {
     ///
     /// # Errors
     ///
-    /// [`BindError::Taken`] when somebody answers at the path; [`BindError::NotASocket`] when a file
-    /// of another kind is there; [`BindError::System`] otherwise. What is at the path stays there.
+    /// [`BindError::Taken`] when somebody answers at the path; [`BindError::NotASocket`] when a
+    /// file of another kind is there; [`BindError::System`] otherwise. What is there stays there.
     pub async fn unix(path: &Path) -> Result<Self, BindError> {
         let system = |it| BindError::system(path.display(), it);
         match std::fs::symlink_metadata(path) {
@@ -273,12 +273,11 @@ fn note(edge: &Edge, ended: Result<(), JoinError>) {
 /// What went wrong with one connection says nothing about the next. Everything else, such as too
 /// many open files, lasts: trying at once would only burn the processor.
 fn pause_after(cause: &io::Error, failures: u32) -> Duration {
-    match cause.kind() {
-        io::ErrorKind::ConnectionAborted
-        | io::ErrorKind::ConnectionReset
-        | io::ErrorKind::Interrupted => Duration::ZERO,
-        _ => PAUSE_FIRST.saturating_mul(1 << failures.min(16)).min(PAUSE_MAX),
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    if matches!(cause.kind(), ConnectionAborted | ConnectionReset | Interrupted) {
+        return Duration::ZERO;
     }
+    PAUSE_FIRST.saturating_mul(1 << failures.min(16)).min(PAUSE_MAX)
 }
 
 impl BindError {

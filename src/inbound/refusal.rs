@@ -4,9 +4,9 @@ use hyper::StatusCode;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::body::BodyError;
-use super::request::{Method, RequestId};
-use super::response::Response;
+use crate::inbound::body::BodyError;
+use crate::inbound::request::{Method, RequestId};
+use crate::inbound::response::Response;
 
 /// Writes the error body of every answer that is not a success.
 ///

@@ -9,9 +9,9 @@ use bytes::Bytes;
 use hyper::HeaderMap;
 use hyper::http::request::Parts;
 
-use super::body::{Body, BodyError};
-use super::target::{self, BadQuery};
-use super::watch::Watch;
+use crate::inbound::body::{Body, BodyError};
+use crate::inbound::target::{self, BadQuery};
+use crate::inbound::watch::Watch;
 
 /// One request.
 #[derive(Debug)]
@@ -140,7 +140,7 @@ impl Head {
     ///
     /// For work that is known to take long, such as a chat; to be called when the body is there,
     /// because reading it sets the time anew. A span below the shortest deadline of
-    /// the [`Config`](super::Config) may be noticed late, by as much as that deadline.
+    /// the [`Config`](crate::inbound::Config) may be noticed late, by as much as that deadline.
     pub fn extend(&self, span: Duration) {
         self.watch.extend(span);
     }

@@ -11,7 +11,7 @@ use hyper::body::{Frame, SizeHint};
 use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use tokio::sync::mpsc;
 
-use super::watch::Watch;
+use crate::inbound::watch::Watch;
 
 /// One answer.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl Response {
 
     /// An answer with status 200 whose bytes follow through the [`Sender`].
     ///
-    /// At most [`CHUNKS_MAX`] chunks wait; then [`Sender::send`] does.
+    /// A few chunks may wait to be written; then [`Sender::send`] waits too.
     #[must_use]
     pub fn stream(content_type: &'static str) -> (Sender, Self) {
         let (tx, rx) = mpsc::channel(CHUNKS_MAX);
@@ -228,7 +228,7 @@ impl fmt::Display for Gone {
 impl std::error::Error for Gone {}
 
 /// Chunks of a streamed answer that wait to be written.
-pub const CHUNKS_MAX: usize = 16;
+const CHUNKS_MAX: usize = 16;
 /// Headers of the usual answer, for which space is made at once.
 const HEADERS_USUAL: usize = 12;
 

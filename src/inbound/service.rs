@@ -3,8 +3,8 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use super::request::Request;
-use super::response::Response;
+use crate::inbound::request::Request;
+use crate::inbound::response::Response;
 
 /// A future whose type is not named.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

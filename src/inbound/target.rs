@@ -105,8 +105,7 @@ mod tests {
     #[test]
     fn query_pairs_keep_their_order_and_their_duplicates() {
         let pairs = query_pairs("limit=2&&q=a+b%2Bc&limit=3&flag&e=%C3%A9=").unwrap();
-        let pairs: Vec<(&str, &str)> =
-            pairs.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
+        let pairs: Vec<(&str, &str)> = pairs.iter().map(|it| (&*it.0, &*it.1)).collect();
         let expected = [("limit", "2"), ("q", "a b+c"), ("limit", "3"), ("flag", ""), ("e", "é=")];
         assert_eq!(pairs, expected);
         assert_eq!(query_pairs(""), Ok(Vec::new()));

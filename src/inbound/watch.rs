@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::edge::Edge;
+use crate::inbound::edge::Edge;
 use crate::sys::clock::Mark;
 
 /// The state of one connection.
@@ -20,7 +20,7 @@ pub(super) struct Watch {
 
 struct State {
     phase: Phase,
-    /// When the phase is over; set when a wait begins.
+    /// When the phase is over.
     until: Option<Mark>,
     /// When a blocked write is over.
     write_until: Option<Mark>,
@@ -98,15 +98,12 @@ impl Watch {
     }
 
     /// No bytes are there to be read.
+    ///
+    /// A head that comes in one piece is never waited for, and so needs no look at the clock.
     pub(super) fn read_blocked(&self) {
         let mut state = self.state();
-        let span = match state.phase {
-            Phase::Idle => self.edge.config().idle_timeout,
-            Phase::Head => self.edge.config().header_timeout,
-            Phase::Working | Phase::Late | Phase::Writing | Phase::Streaming => return,
-        };
-        if state.until.is_none() {
-            state.until = Some(self.after(span));
+        if state.phase == Phase::Head && state.until.is_none() {
+            state.until = Some(self.after(self.edge.config().header_timeout));
         }
     }
 
@@ -172,6 +169,7 @@ impl Watch {
         state.write_until = None;
         if state.phase == Phase::Writing {
             state.enter(Phase::Idle);
+            state.until = Some(self.after(self.edge.config().idle_timeout));
         }
     }
 

@@ -12,12 +12,12 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::exchange;
-use super::framing::Framing;
-use super::refusal::Refusal;
-use super::request::RequestId;
-use super::service::BoxFuture;
-use super::watch::Watch;
+use crate::inbound::exchange;
+use crate::inbound::framing::Framing;
+use crate::inbound::refusal::Refusal;
+use crate::inbound::request::RequestId;
+use crate::inbound::service::BoxFuture;
+use crate::inbound::watch::Watch;
 
 /// A watched byte stream.
 pub(super) struct Wire<S> {
@@ -60,8 +60,9 @@ impl<S> Wire<S> {
         let date = edge.clock().now().to_http_date();
         self.instead = refusal.to_wire(&id, &date);
         self.watch.close_after_answer();
-        exchange::count(edge.metrics(), refusal.status());
-        tracing::debug!(request.id = %id, status = refusal.status(), "request {id} is not readable");
+        let status = refusal.status();
+        exchange::count(edge.metrics(), status);
+        tracing::debug!(request.id = %id, status, "request {id} is not readable");
         true
     }
 }

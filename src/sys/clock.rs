@@ -46,6 +46,12 @@ impl Clock {
         Self(Source::Simulated { epoch_ms, start: instant() })
     }
 
+    /// Whether this is the host's clock.
+    #[must_use]
+    pub const fn is_host(&self) -> bool {
+        matches!(self.0, Source::Host)
+    }
+
     /// The wall clock's time, in UTC.
     #[must_use]
     pub fn now(&self) -> Timestamp {

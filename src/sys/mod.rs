@@ -5,6 +5,7 @@
 
 pub mod clock;
 pub mod entropy;
+pub mod host;
 
 pub mod beats;
 pub mod shutdown;

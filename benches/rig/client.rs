@@ -1,0 +1,63 @@
+//! A client that costs little: it writes the same bytes again and looks only for the end of the
+//! answer. The less it costs, the more of the machine is left for what is measured.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::Figures;
+
+/// Sends `request` over `connections` connections, each one after the other, for `span`.
+#[expect(clippy::disallowed_methods, reason = "a bench measures the host")]
+pub async fn load(to: SocketAddr, request: String, connections: usize, span: Duration) -> Figures {
+    let request: Arc<[u8]> = request.into_bytes().into();
+    let start = Instant::now();
+    let tasks: Vec<_> = (0..connections)
+        .map(|_| {
+            let request = Arc::clone(&request);
+            tokio::spawn(async move {
+                let mut stream = TcpStream::connect(to).await.unwrap();
+                stream.set_nodelay(true).unwrap();
+                let mut times = Vec::new();
+                let mut buffer = vec![0; 64 * 1024];
+                while start.elapsed() < span {
+                    let begin = Instant::now();
+                    stream.write_all(&request).await.unwrap();
+                    answer(&mut stream, &mut buffer).await;
+                    times.push(begin.elapsed());
+                }
+                times
+            })
+        })
+        .collect();
+    let mut times = Vec::new();
+    for task in tasks {
+        times.extend(task.await.unwrap());
+    }
+    let taken = start.elapsed().as_secs_f64();
+    times.sort();
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+    let rate = times.len() as f64 / taken;
+    Figures { rate, times }
+}
+
+/// Reads one answer with a length; anything but a success ends the bench.
+async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) {
+    let mut have = 0;
+    loop {
+        let read = stream.read(&mut buffer[have..]).await.unwrap();
+        assert!(read > 0, "the connection was closed");
+        have += read;
+        let Some(head) = buffer[..have].windows(4).position(|it| it == b"\r\n\r\n") else { continue };
+        let text = std::str::from_utf8(&buffer[..head]).unwrap();
+        assert!(text.starts_with("HTTP/1.1 20"), "{}", String::from_utf8_lossy(&buffer[..have]));
+        let length = text.lines().find_map(|it| it.strip_prefix("content-length: "));
+        let length: usize = length.unwrap().parse().unwrap();
+        if have >= head + 4 + length {
+            return;
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The loops, over days of simulated time.

@@ -1,0 +1,8 @@
+//! Whole daemons in simulated time, asked through their own HTTP.
+#![expect(unreachable_pub, reason = "a test binary has no outside")]
+
+mod support;
+
+mod api;
+mod loops;
+mod sim;

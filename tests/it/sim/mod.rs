@@ -1,0 +1,1 @@
+//! Whole daemons with faults: crashes, restarts, the same seed twice.

@@ -1,0 +1,107 @@
+//! An agent that does what its input says: the extension point, used by tests.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use errand::agents::{Agent, Bench, BoxFuture, Entry, InputError, Task};
+use errand::domain::run::{Failure, Outcome, Reason, Report};
+use serde_json::{Map, Value, json};
+
+use super::house::KIND;
+
+/// The scripted agent; clones share what they have seen.
+///
+/// `{"do": "succeed" | "no_signal" | "fail" | "panic" | "hang" | "flood", "ms": 5, "say": "text"}`
+#[derive(Clone)]
+pub struct Script {
+    entry: Arc<Entry>,
+    begun: Arc<Mutex<Vec<String>>>,
+    under_way: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+/// Counts one execution down when it ends or is dropped.
+struct Leave(Arc<AtomicUsize>);
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        let entry = Entry {
+            kind: KIND.to_owned(),
+            name: "Script".to_owned(),
+            description: "Does what its input says.".to_owned(),
+            schedulable: true,
+            timeout: Duration::from_secs(60),
+            input_schema: json!({ "type": "object" }),
+        };
+        Self {
+            entry: Arc::new(entry),
+            begun: Arc::default(),
+            under_way: Arc::default(),
+            most: Arc::default(),
+        }
+    }
+}
+
+impl Script {
+    /// What was said by the executions that were begun, in their order.
+    pub fn begun(&self) -> Vec<String> {
+        self.begun.lock().unwrap().clone()
+    }
+
+    /// The most executions that were under way at the same time.
+    pub fn most(&self) -> usize {
+        self.most.load(Ordering::SeqCst)
+    }
+
+    async fn act(&self, task: &Task, bench: &Bench) -> Outcome {
+        let input: Value = serde_json::from_str(&task.input).unwrap();
+        let say = input["say"].as_str().unwrap_or("done").to_owned();
+        self.begun.lock().unwrap().push(say.clone());
+        let now = self.under_way.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        let _leave = Leave(Arc::clone(&self.under_way));
+        task.progress.report(1, 2, "working");
+        bench.clock.sleep(Duration::from_millis(input["ms"].as_u64().unwrap_or(0))).await;
+        let report = Report { output: say, result: Some("{\"a\":1}".to_owned()) };
+        match input["do"].as_str().unwrap_or("succeed") {
+            "succeed" => Outcome::Succeeded(report),
+            "no_signal" => Outcome::NoSignal(report),
+            "fail" => Outcome::Failed(Failure {
+                reason: Reason::AgentError,
+                code: "scripted".to_owned(),
+                message: "It was asked to fail.".to_owned(),
+            }),
+            "panic" => panic!("it was asked to panic"),
+            "hang" => std::future::pending().await,
+            "flood" => Outcome::Succeeded(Report { output: "x".repeat(40_000), ..report }),
+            other => panic!("the script cannot {other}"),
+        }
+    }
+}
+
+impl Agent for Script {
+    fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    fn accept(&self, input: &Map<String, Value>) -> Result<String, InputError> {
+        match input.keys().find(|it| !["do", "ms", "say"].contains(&it.as_str())) {
+            Some(name) => Err(InputError {
+                param: format!("input.{name}"),
+                problem: errand::agents::Problem::Unknown,
+            }),
+            None => Ok(Value::Object(input.clone()).to_string()),
+        }
+    }
+
+    fn run<'a>(&'a self, task: &'a Task, bench: &'a Bench) -> BoxFuture<'a, Outcome> {
+        Box::pin(self.act(task, bench))
+    }
+}
