@@ -25,7 +25,9 @@ async fn run() {
     let body = r#"{"kind":"nothing","input":{"url":"https://example.org/a/page"}}"#;
     let request = house.request("POST", "/v1/agents/runs", body);
     let theirs = floor::start(dir.path(), 700).await;
-    println!("connections | floor/s | errand/s | ratio (min..max) | floor p50 | errand p50 | errand p99");
+    println!(
+        "connections | floor/s | errand/s | ratio (min..max) | floor p50 | errand p50 | errand p99"
+    );
     for connections in [1, 16, 64, 256] {
         let (mut rates, mut floors, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         let (mut p50, mut floor_p50, mut p99) = (Vec::new(), Vec::new(), Vec::new());
@@ -42,7 +44,12 @@ async fn run() {
         let most = ratios.iter().copied().fold(0.0, f64::max);
         println!(
             "{connections:11} | {:7.0} | {:8.0} | {:.2} ({least:.2}..{most:.2}) | {:6.0} us | {:7.0} us | {:7.0} us",
-            median(&floors), median(&rates), median(&ratios), median(&floor_p50), median(&p50), median(&p99),
+            median(&floors),
+            median(&rates),
+            median(&ratios),
+            median(&floor_p50),
+            median(&p50),
+            median(&p99),
         );
     }
 }

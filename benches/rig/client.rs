@@ -51,7 +51,9 @@ async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) {
         let read = stream.read(&mut buffer[have..]).await.unwrap();
         assert!(read > 0, "the connection was closed");
         have += read;
-        let Some(head) = buffer[..have].windows(4).position(|it| it == b"\r\n\r\n") else { continue };
+        let Some(head) = buffer[..have].windows(4).position(|it| it == b"\r\n\r\n") else {
+            continue;
+        };
         let text = std::str::from_utf8(&buffer[..head]).unwrap();
         assert!(text.starts_with("HTTP/1.1 20"), "{}", String::from_utf8_lossy(&buffer[..have]));
         let length = text.lines().find_map(|it| it.strip_prefix("content-length: "));

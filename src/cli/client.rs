@@ -181,7 +181,9 @@ mod tests {
         let server = tokio::spawn(async move {
             let mut head = vec![0; 1024];
             let length = far.read(&mut head).await.unwrap();
-            far.write_all(b"HTTP/1.1 201 Created\r\ncontent-length: 7\r\n\r\n{\"a\":1}").await.unwrap();
+            far.write_all(b"HTTP/1.1 201 Created\r\ncontent-length: 7\r\n\r\n{\"a\":1}")
+                .await
+                .unwrap();
             String::from_utf8(head[..length].to_vec()).unwrap()
         });
         let ask = Ask::post("/accounts", json!({ "name": "x" })).with_key("service_sk_x");

@@ -38,7 +38,8 @@ fn check(here: &Here, file: Option<String>) -> Result<(), Failure> {
         return out.json(&json!({ "ok": true, "file": file_text(&loaded), "set": given }));
     }
     out.line(out.strong("The settings are good."))?;
-    let set = if given.is_empty() { "none; the defaults hold".to_owned() } else { given.join(", ") };
+    let set =
+        if given.is_empty() { "none; the defaults hold".to_owned() } else { given.join(", ") };
     out.facts(&[("file", file_text(&loaded).unwrap_or_else(|| "none".to_owned())), ("set", set)])
 }
 
@@ -63,9 +64,7 @@ fn show(here: &Here, origins: Origins) -> Result<(), Failure> {
     let loaded = here.load()?;
     let out = &here.out;
     if out.is_json() {
-        let setting = |it: &crate::config::Effective| {
-            json!({ "key": it.setting.name, "value": it.value, "source": it.source.to_string() })
-        };
+        let setting = |it: &crate::config::Effective| json!({ "key": it.setting.name, "value": it.value, "source": it.source.to_string() });
         let settings: Vec<Value> = loaded.settings.iter().map(setting).collect();
         return out.json(&json!({ "file": file_text(&loaded), "settings": settings }));
     }

@@ -47,9 +47,8 @@ fn check_loopback(config: &Config) -> Result<(), Failure> {
         None => Ok(()),
         Some(open) => {
             let what = format!("`errand dev` listens on loopback only, not on {open}");
-            Err(Failure::new(Exit::Usage, what).then(
-                "use --listen 127.0.0.1:PORT; `errand serve` is for others to reach",
-            ))
+            Err(Failure::new(Exit::Usage, what)
+                .then("use --listen 127.0.0.1:PORT; `errand serve` is for others to reach"))
         }
     }
 }

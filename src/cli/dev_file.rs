@@ -64,8 +64,7 @@ pub(super) fn write(dir: &Path, file: &DevFile) -> io::Result<()> {
     let unfinished = dir.join("dev.json~");
     // One that a crash left behind may have other rights.
     let _ = fs::remove_file(&unfinished);
-    let mut out =
-        OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
+    let mut out = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
     out.write_all(&text)?;
     out.sync_all()?;
     fs::rename(&unfinished, path(dir))

@@ -167,14 +167,12 @@ impl From<StartError> for Failure {
 
 impl From<BindError> for Failure {
     fn from(error: BindError) -> Self {
+        use std::io::ErrorKind::{AddrInUse, PermissionDenied};
         let exit = match &error {
-            BindError::System { cause, .. } => match cause.kind() {
-                std::io::ErrorKind::AddrInUse => Exit::Conflict,
-                std::io::ErrorKind::PermissionDenied => Exit::Denied,
-                _ => Exit::Failed,
-            },
+            BindError::System { cause, .. } if cause.kind() == AddrInUse => Exit::Conflict,
+            BindError::System { cause, .. } if cause.kind() == PermissionDenied => Exit::Denied,
             BindError::Taken(_) => Exit::Conflict,
-            BindError::NotASocket(_) => Exit::Failed,
+            BindError::System { .. } | BindError::NotASocket(_) => Exit::Failed,
         };
         Self::new(exit, format!("could not {}", with_sources(&error)))
     }

@@ -4,8 +4,9 @@
 //! address costs nothing; the control socket comes last, so whoever finds it is answered.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::task::JoinSet;
 
@@ -16,7 +17,7 @@ use crate::config::Config;
 use crate::daemon::{Daemon, World};
 use crate::inbound::{self, Acceptor, Edge, Listener, Service};
 use crate::store::{DataDir, FileDisk};
-use crate::sys::clock::{Clock, Mark};
+use crate::sys::clock::Mark;
 use crate::sys::entropy::Entropy;
 use crate::sys::metrics::Metrics;
 use crate::sys::shutdown::Phase;
@@ -56,7 +57,7 @@ impl Foreground {
         let control = match Listener::unix(&socket(dir.path())).await {
             Ok(control) => control,
             Err(error) => {
-                daemon.stop(std::time::Duration::ZERO).await;
+                daemon.stop(Duration::ZERO).await;
                 return Err(Failure::from(error).then(socket_hint(dir.path())));
             }
         };
@@ -144,7 +145,7 @@ impl Foreground {
         shutdown.advance(Phase::Draining);
         let in_order = async move {
             while listeners.join_next().await.is_some() {}
-            daemon.stop(Mark::left(until)).await;
+            daemon.stop(until.left()).await;
         };
         let at_once = async {
             signals.end().await;
@@ -186,13 +187,12 @@ impl Ports {
 pub(super) fn hold(dir: &Path) -> Result<DataDir, Failure> {
     DataDir::lock(dir).map_err(|error| {
         let failure = Failure::from(error);
-        match failure.exit {
-            Exit::Conflict => {
-                let dir = dir.display();
-                failure.then(format!("one daemon works on a directory; ask it: errand status --data-dir {dir}"))
-            }
-            _ => failure,
+        if failure.exit != Exit::Conflict {
+            return failure;
         }
+        let dir = dir.display();
+        failure
+            .then(format!("a directory has one daemon: `errand status --data-dir {dir}` asks it"))
     })
 }
 
@@ -206,20 +206,22 @@ fn side_edge(daemon: &Daemon) -> Edge {
 
 fn in_use(error: inbound::BindError, address: SocketAddr) -> Failure {
     let failure = Failure::from(error);
-    match failure.exit {
-        Exit::Conflict => {
-            let ip = address.ip();
-            failure.then(format!("choose another port, such as --listen {}", SocketAddr::new(ip, 0)))
-        }
-        Exit::Denied => failure.then("ports below 1024 are for root; choose a higher one"),
-        _ => failure,
+    if failure.exit == Exit::Conflict {
+        let any = SocketAddr::new(address.ip(), 0);
+        return failure.then(format!("choose another port; --listen {any} takes a free one"));
     }
+    if failure.exit == Exit::Denied {
+        return failure.then("ports below 1024 are for root: choose a higher one");
+    }
+    failure
 }
 
 fn socket_hint(dir: &Path) -> String {
     let bytes = socket(dir).as_os_str().len();
     if bytes > SOCKET_BYTES_MAX {
-        format!("the name of a socket has at most {SOCKET_BYTES_MAX} bytes and this one {bytes}: choose a shorter data directory")
+        format!(
+            "the name of a socket has at most {SOCKET_BYTES_MAX} bytes and this one {bytes}: choose a shorter data directory"
+        )
     } else {
         "the data directory must allow sockets".to_owned()
     }

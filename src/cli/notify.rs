@@ -1,7 +1,7 @@
 //! Tells systemd how far the daemon is.
 //!
 //! The protocol is a datagram of `NAME=value` lines to the socket that `$NOTIFY_SOCKET` names.
-//! Source: sd_notify(3). Without that variable nothing is told, and nothing is missed.
+//! Source: `sd_notify(3)`. Without that variable nothing is told, and nothing is missed.
 
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::Path;
@@ -73,7 +73,8 @@ fn address(name: &str) -> Option<SocketAddr> {
 
 #[cfg(target_os = "linux")]
 fn kernel_address(name: &str) -> Option<SocketAddr> {
-    std::os::linux::net::SocketAddrExt::from_abstract_name(name).ok()
+    use std::os::linux::net::SocketAddrExt as _;
+    SocketAddr::from_abstract_name(name).ok()
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -121,7 +122,9 @@ mod tests {
 
     #[test]
     fn without_a_manager_nothing_is_told_and_nothing_fails() {
-        for variables in [&[][..], &[("NOTIFY_SOCKET", "nonsense")], &[("NOTIFY_SOCKET", "/no/one")]] {
+        for variables in
+            [&[][..], &[("NOTIFY_SOCKET", "nonsense")], &[("NOTIFY_SOCKET", "/no/one")]]
+        {
             let notifier = Notifier::of(&Environment::of(Path::new("/"), variables));
             notifier.ready("up");
             notifier.stopping();
@@ -130,9 +133,8 @@ mod tests {
 
     #[test]
     fn a_watchdog_of_another_process_is_not_ours() {
-        let of = |variables: &[(&str, &str)]| {
-            watchdog(&Environment::of(Path::new("/"), variables), 7)
-        };
+        let of =
+            |variables: &[(&str, &str)]| watchdog(&Environment::of(Path::new("/"), variables), 7);
         let minute = ("WATCHDOG_USEC", "60000000");
         assert_eq!(of(&[minute]), Some(Duration::from_secs(60)));
         assert_eq!(of(&[minute, ("WATCHDOG_PID", "7")]), Some(Duration::from_secs(60)));

@@ -67,11 +67,8 @@ impl Offline {
             },
             settings: Settings::default(),
         })?;
-        let about = About {
-            data_dir: dir.path().display().to_string(),
-            mode: "offline",
-            uid: host::uid(),
-        };
+        let about =
+            About { data_dir: dir.path().display().to_string(), mode: "offline", uid: host::uid() };
         let edge = Edge::new(inbound::Config::default(), clock, entropy, metrics, shutdown);
         let admin = Arc::new(Admin::new(app.clone(), about));
         Ok(Self { app, admin, edge, store, _dir: dir })

@@ -54,11 +54,6 @@ impl Output {
         self.colour
     }
 
-    /// Whether somebody sees standard error as it comes.
-    pub(super) const fn errors_are_seen(&self) -> bool {
-        self.errors_are_seen
-    }
-
     /// Prints text and a line's end.
     ///
     /// # Errors
@@ -99,7 +94,11 @@ impl Output {
         rows: &[Vec<String>],
         nothing: &str,
     ) -> Result<(), Failure> {
-        if rows.is_empty() { self.line(nothing) } else { self.text(&table_text(head, rows, self.colour)) }
+        if rows.is_empty() {
+            self.line(nothing)
+        } else {
+            self.text(&table_text(head, rows, self.colour))
+        }
     }
 
     /// Prints one JSON value.
@@ -198,10 +197,11 @@ fn painted(text: &str, style: &str, paint: Paint) -> String {
 }
 
 fn written(result: io::Result<()>) -> Result<(), Failure> {
-    result.map_err(|error| match error.kind() {
-        // Its reader has seen enough.
-        io::ErrorKind::BrokenPipe => Failure::new(Exit::Failed, ""),
-        _ => Failure::new(Exit::Failed, format!("could not print: {error}")),
+    result.map_err(|error| {
+        // A reader that has gone has seen enough.
+        let is_gone = error.kind() == io::ErrorKind::BrokenPipe;
+        let what = if is_gone { String::new() } else { format!("could not print: {error}") };
+        Failure::new(Exit::Failed, what)
     })
 }
 

@@ -97,7 +97,9 @@ impl Reach {
         let answer = match self.clock.within(ANSWER_WAIT, self.answer(ask)).await {
             Ok(Ok(answer)) => answer.success(),
             Ok(Err(error)) => Err(unanswered(&error, self.whom())),
-            Err(_) => Err(Failure::new(Exit::Failed, self.whom().to_owned() + " did not answer in time")),
+            Err(_) => {
+                Err(Failure::new(Exit::Failed, self.whom().to_owned() + " did not answer in time"))
+            }
         };
         answer.map_err(|it| it.then(format!("data: {}", self.place())))
     }
@@ -152,7 +154,10 @@ impl Reach {
 pub(super) fn id<T>(text: &str, what: &str) -> Result<Id<T>, Failure> {
     Id::parse(text).ok_or_else(|| {
         let problem = format!("no {what} has the id {:?}", redact(text));
-        let next = format!("ids look like {}; `errand {what} list` shows them", Id::<T>::from_bytes([0; 16]));
+        let next = format!(
+            "ids look like {}; `errand {what} list` shows them",
+            Id::<T>::from_bytes([0; 16])
+        );
         Failure::new(Exit::NotFound, problem).then(next)
     })
 }

@@ -94,13 +94,20 @@ fn banner(
     }
     if accounts::list(app)?.is_empty() {
         let dir = foreground.dir().display();
-        let next = format!("nobody has an account: errand account create --name NAME --data-dir {dir}");
+        let next =
+            format!("nobody has an account: errand account create --name NAME --data-dir {dir}");
         facts.push(("next", next));
     } else if keys::list(app, None).iter().all(|it| it.revoked_at.is_some()) {
-        facts.push(("next", "nobody has a key: errand key create --account ID --name NAME".to_owned()));
+        facts.push((
+            "next",
+            "nobody has a key: errand key create --account ID --name NAME".to_owned(),
+        ));
     }
     if adopted == Adopted::Yes {
-        facts.push(("note", "dev.json was removed; its key still works: errand key list".to_owned()));
+        facts.push((
+            "note",
+            "dev.json was removed; its key still works: errand key list".to_owned(),
+        ));
     }
     if let Some(warning) = exposure(config, foreground.addresses()) {
         facts.push(("WARNING", warning));

@@ -28,7 +28,10 @@ pub(super) async fn run(here: &Here) -> Result<(), Failure> {
         ("ready", readiness(&status)),
         ("process", format!("{}, up {}", field(&status, "pid"), uptime(&status))),
         ("instance", format!("{} ({})", field(instance, "name"), field(instance, "id"))),
-        ("begun", format!("{}, opened {} times", time(instance, "created_at"), field(instance, "boot"))),
+        (
+            "begun",
+            format!("{}, opened {} times", time(instance, "created_at"), field(instance, "boot")),
+        ),
         ("accounts", field(&status, "accounts")),
         ("runs", format!("{} waiting, {} running", field(runs, "pending"), field(runs, "running"))),
     ])?;
@@ -42,7 +45,8 @@ fn readiness(status: &Value) -> String {
     }
     let parts = status.get("parts").and_then(Value::as_object);
     let bad = parts.into_iter().flatten().filter(|(_, state)| *state != "ok");
-    let told: Vec<String> = bad.map(|(name, _)| format!("{name} {}", field(&status["parts"], name))).collect();
+    let told: Vec<String> =
+        bad.map(|(name, _)| format!("{name} {}", field(&status["parts"], name))).collect();
     format!("no: {}", told.join(", "))
 }
 

@@ -5,9 +5,7 @@
 //! What is not in the table is refused with the name that was probably meant.
 
 mod shape;
-pub use shape::{
-    Agents, Billing, Config, Data, Http, Limits, Log, Mode, Outbound, Queue, Runs,
-};
+pub use shape::{Agents, Billing, Config, Data, Http, Limits, Log, Mode, Outbound, Queue, Runs};
 
 mod table;
 pub use table::{Reload, Setting};

@@ -2,9 +2,13 @@
 use crate::store::{Error, Store};
 /// f
 #[derive(Debug)]
-pub struct Findings { /// p
-    pub problems: Vec<String> }
+pub struct Findings {
+    /// p
+    pub problems: Vec<String>,
+}
 /// e
 /// # Errors
 /// e
-pub fn examine(_store: &Store) -> Result<Findings, Error> { Ok(Findings { problems: Vec::new() }) }
+pub fn examine(_store: &Store) -> Result<Findings, Error> {
+    Ok(Findings { problems: Vec::new() })
+}

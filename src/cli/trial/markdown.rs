@@ -26,11 +26,11 @@ pub(super) fn rendered(markdown: &str, paint: Paint) -> String {
 /// Puts what stands between pairs of `**` in bold.
 fn strong(line: &str, paint: Paint) -> String {
     let parts: Vec<&str> = line.split("**").collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return line.to_owned();
     }
     let part = |(nth, text): (usize, &&str)| {
-        if nth % 2 == 1 { bold(text, paint) } else { (*text).to_owned() }
+        if nth.is_multiple_of(2) { (*text).to_owned() } else { bold(text, paint) }
     };
     parts.iter().enumerate().map(part).collect()
 }

@@ -32,8 +32,7 @@ async fn a_foreign_an_absent_and_a_malformed_id_get_the_same_answer() {
     let absent = "019b7680-0000-7000-8000-000000000000".to_owned();
     let mut answers = Vec::new();
     for id in [foreign, absent, "nonsense".into(), "..".into(), "%00".replace("00", "41")] {
-        for (method, tail) in
-            [("GET", ""), ("DELETE", ""), ("POST", "/cancel"), ("GET", "/result")]
+        for (method, tail) in [("GET", ""), ("DELETE", ""), ("POST", "/cancel"), ("GET", "/result")]
         {
             let path = format!("/v1/agents/runs/{id}{tail}");
             let reply = house.ask_as(&stranger, method, &path, None).await;
