@@ -26,7 +26,7 @@ async fn run() {
     let request = house.request("POST", "/v1/agents/runs", body);
     let theirs = floor::start(dir.path(), 700).await;
     println!("connections | floor/s | errand/s | ratio (min..max) | floor p50 | errand p50 | errand p99");
-    for connections in [1, 16, 64, 256] {
+    for connections in connections() {
         let (mut rates, mut floors, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         let (mut p50, mut floor_p50, mut p99) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
@@ -45,4 +45,10 @@ async fn run() {
             median(&floors), median(&rates), median(&ratios), median(&floor_p50), median(&p50), median(&p99),
         );
     }
+}
+
+/// The numbers of connections: those on the command line, or the usual ones.
+fn connections() -> Vec<usize> {
+    let named: Vec<usize> = std::env::args().filter_map(|it| it.parse().ok()).collect();
+    if named.is_empty() { vec![1, 16, 64, 256] } else { named }
 }
