@@ -22,7 +22,7 @@ pub(crate) struct WalletRow {
     held: Amount,
     /// Entries in the ledger.
     entries: u64,
-    /// Runs that are not over.
+    /// Runs that are not over; deleted ones count while they are executed.
     active_runs: u32,
 }
 
@@ -55,7 +55,7 @@ pub struct Wallet {
     pub balance: Balance,
     /// Entries in the ledger.
     pub entries: u64,
-    /// Runs that are not over.
+    /// Runs that are not over; deleted ones count while they are executed.
     pub active_runs: u32,
 }
 

@@ -6,23 +6,23 @@
 //! way to the disk the next batch gathers, so the disk sets the size of the batches and nobody
 //! waits for a timer. There is no thread of the writer's own: a simulated clock sees every write.
 //!
-//! A failed commit is never tried again on the same handle, because the kernel may have dropped
-//! the pages it could not write. The file is opened anew, which reads what is really there.
+//! What happens when the disk fails is in `handle`.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use redb::{Database, Durability, ReadableDatabase as _};
+use redb::{Database, Durability};
+use tokio::runtime;
 use tokio::sync::Semaphore;
 
 use crate::store::disk::Disk;
 use crate::store::error::Error;
+use crate::store::handle::{Handle, Health};
 use crate::store::open::{self, Options};
 use crate::store::operation::{Applied, Operation, Write};
 use crate::store::txn::Txn;
 use crate::store::view::View;
-use crate::sys::clock::{Clock, Mark};
+use crate::sys::clock::Clock;
 use crate::sys::metrics::Metrics;
 
 /// The one redb file, open; cheap to clone.
@@ -30,12 +30,9 @@ use crate::sys::metrics::Metrics;
 pub struct Store(Arc<Inner>);
 
 struct Inner {
-    database: RwLock<Option<Database>>,
+    handle: Handle,
     queue: Mutex<Queue>,
-    room: Semaphore,
-    trouble: Mutex<Option<Trouble>>,
-    disk: Arc<dyn Disk>,
-    cache_bytes: usize,
+    room: Arc<Semaphore>,
     clock: Clock,
     metrics: Arc<Metrics>,
 }
@@ -47,19 +44,10 @@ struct Queue {
     led: bool,
 }
 
-/// The disk failed, and no commit has worked since.
-struct Trouble {
-    error: Error,
-    tried_at: Mark,
-}
-
-/// Whether the file can be read and written.
-#[derive(Clone, Debug)]
-pub enum Health {
-    /// Yes.
-    Good,
-    /// The last commit failed; reads may work.
-    Failing(Error),
+/// The duty to commit what waits. Dropped undone, it lets the next one take over.
+struct Leader {
+    store: Store,
+    done: bool,
 }
 
 /// What a transaction came to.
@@ -84,18 +72,10 @@ impl Store {
         clock: Clock,
         metrics: Arc<Metrics>,
     ) -> Result<Self, Error> {
-        let database = open::database(disk.as_ref(), options.cache_bytes, options.verify)?;
-        open::prepare(&database, options)?;
-        Ok(Self(Arc::new(Inner {
-            database: RwLock::new(Some(database)),
-            queue: Mutex::default(),
-            room: Semaphore::new(WAITING_MAX),
-            trouble: Mutex::default(),
-            disk,
-            cache_bytes: options.cache_bytes,
-            clock,
-            metrics,
-        })))
+        let opened = open::prepared(disk.as_ref(), options)?;
+        let handle = Handle::new(opened, disk, options.cache_bytes, clock.clone());
+        let room = Arc::new(Semaphore::new(WAITING_MAX));
+        Ok(Self(Arc::new(Inner { handle, queue: Mutex::default(), room, clock, metrics })))
     }
 
     /// Runs `operation` in a transaction and returns when it is on disk.
@@ -117,20 +97,13 @@ impl Store {
         T: Send + 'static,
         E: From<Error> + Send + 'static,
     {
-        let room = self.0.clock.within(ROOM_WAIT, self.0.room.acquire()).await;
-        let Ok(Ok(_room)) = room else {
+        let room = Arc::clone(&self.0.room).acquire_owned();
+        let Ok(Ok(room)) = self.0.clock.within(ROOM_WAIT, room).await else {
             return Err(Error::Busy.into());
         };
-        let (write, answer) = Write::new(operation);
-        let must_lead = {
-            let mut queue = self.queue();
-            queue.waiting.push(Box::new(write));
-            !std::mem::replace(&mut queue.led, true)
-        };
-        if must_lead {
-            let store = self.clone();
-            drop(tokio::task::spawn_blocking(move || store.lead()));
-        }
+        let (write, answer) = Write::new(operation, room);
+        self.queue().waiting.push(Box::new(write));
+        self.wake();
         answer.await.unwrap_or_else(|_| Err(Error::Bug("a write was not answered").into()))
     }
 
@@ -143,8 +116,14 @@ impl Store {
         &self,
         read: impl FnOnce(&View) -> Result<T, E>,
     ) -> Result<T, E> {
-        let view = self.view()?;
-        read(&view)
+        let outcome = match self.0.handle.view() {
+            Ok(view) => read(&view),
+            Err(error) => Err(error.into()),
+        };
+        if self.0.handle.needs_mending() {
+            self.wake();
+        }
+        outcome
     }
 
     /// Reads one moment of the file on a thread that may block, for reads over many rows.
@@ -168,44 +147,31 @@ impl Store {
     /// Whether the last commit worked.
     #[must_use]
     pub fn health(&self) -> Health {
-        match &*lock(&self.0.trouble) {
-            Some(trouble) => Health::Failing(trouble.error.clone()),
-            None => Health::Good,
-        }
+        self.0.handle.health()
     }
 
     /// Closes the file; later reads and writes fail. Waits for a commit under way.
+    ///
+    /// Dropping the last clone closes it too, but a commit that was just answered may hold one a
+    /// moment longer.
     pub fn close(&self) {
-        let mut database = self.0.database.write().unwrap_or_else(PoisonError::into_inner);
-        drop(database.take());
+        self.0.handle.close();
     }
 
-    fn view(&self) -> Result<View, Error> {
-        let database = self.0.database.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(database) = &*database else {
-            return Err(self.current_trouble());
-        };
-        Ok(View::new(database.begin_read()?))
-    }
-
-    /// Commits what waits until nothing does.
-    fn lead(&self) {
-        loop {
-            let mut batch = {
-                let mut queue = self.queue();
-                if queue.waiting.is_empty() {
-                    queue.led = false;
-                    return;
-                }
-                let some = queue.waiting.len().min(BATCH_MAX);
-                queue.waiting.drain(..some).collect::<Vec<_>>()
-            };
-            let end = self.commit(&mut batch);
-            match end {
-                Err(Error::Bug(_)) if batch.len() > 1 => self.commit_singly(batch),
-                end => answer_all(batch, &end),
-            }
+    /// Makes somebody the leader if nobody is.
+    fn wake(&self) {
+        if std::mem::replace(&mut self.queue().led, true) {
+            return;
         }
+        let leader = Leader { store: self.clone(), done: false };
+        match runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(move || leader.lead())),
+            Err(_) => leader.lead(),
+        }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.0.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs the operations of a spoiled batch each in its own transaction.
@@ -217,93 +183,88 @@ impl Store {
         }
     }
 
-    /// Commits a batch, and opens the file anew when the disk failed.
     fn commit(&self, batch: &mut [Box<dyn Operation>]) -> Result<(), Error> {
-        self.wait_out_trouble()?;
+        let metrics = &self.0.metrics;
         let start = self.0.clock.mark();
-        // redb can panic on a disk that lies; the file is then opened anew like after any fault.
-        let end = catch_unwind(AssertUnwindSafe(|| self.transact(batch)))
-            .unwrap_or_else(|_| Err(Error::Disk(Arc::from(Box::from("redb panicked")))));
-        match &end {
-            Ok(Commit::Idle) => {}
+        match self.0.handle.write(|database| transact(database, batch)) {
+            Ok(Commit::Idle) => Ok(()),
             Ok(Commit::Durable) => {
-                self.0.metrics.commits.add(1);
-                self.0.metrics.writes.add(u64::try_from(batch.len()).unwrap_or(0));
-                self.0.metrics.commit_seconds.observe(start.elapsed());
-                *lock(&self.0.trouble) = None;
+                self.0.handle.commit_worked();
+                metrics.commits.add(1);
+                metrics.writes.add(u64::try_from(batch.len()).unwrap_or(0));
+                metrics.commit_seconds.observe(start.elapsed());
+                Ok(())
             }
-            Err(error) if error.is_disk() => self.reopen(error),
-            Err(_) => {}
-        }
-        end.map(|_| ())
-    }
-
-    fn transact(&self, batch: &mut [Box<dyn Operation>]) -> Result<Commit, Error> {
-        let database = self.0.database.read().unwrap_or_else(PoisonError::into_inner);
-        let Some(database) = &*database else {
-            return Err(self.current_trouble());
-        };
-        let mut transaction = database.begin_write()?;
-        transaction
-            .set_durability(Durability::Immediate)
-            .map_err(|_| Error::Bug("durability cannot be set"))?;
-        transaction.set_two_phase_commit(true);
-        let mut txn = Txn::new(&transaction);
-        for operation in batch {
-            if let Applied::Spoiled(error) = operation.apply(&mut txn) {
-                return Err(error);
+            Err(error) => {
+                metrics.commit_failures.add(u64::from(error.is_disk()));
+                Err(error)
             }
         }
-        let idle = txn.writes() == 0;
-        txn.finish()?;
-        drop(txn);
-        if idle {
-            transaction.abort()?;
-            return Ok(Commit::Idle);
-        }
-        transaction.commit()?;
-        Ok(Commit::Durable)
     }
+}
 
-    /// Refuses at once for a while after a failure, so that a full disk is not hammered.
-    fn wait_out_trouble(&self) -> Result<(), Error> {
-        let Some((error, tried_at)) =
-            lock(&self.0.trouble).as_ref().map(|it| (it.error.clone(), it.tried_at))
-        else {
-            return Ok(());
-        };
-        if tried_at.elapsed() < TROUBLE_PAUSE {
+impl Leader {
+    /// Commits what waits until nothing does.
+    fn lead(mut self) {
+        let store = self.store.clone();
+        loop {
+            if store.0.handle.needs_mending() {
+                store.0.handle.mend();
+            }
+            let mut batch = {
+                let mut queue = store.queue();
+                if queue.waiting.is_empty() {
+                    queue.led = false;
+                    self.done = true;
+                    return;
+                }
+                let some = queue.waiting.len().min(BATCH_MAX);
+                queue.waiting.drain(..some).collect::<Vec<_>>()
+            };
+            match store.commit(&mut batch) {
+                Err(Error::Bug(_)) if batch.len() > 1 => store.commit_singly(batch),
+                end => answer_all(batch, &end),
+            }
+        }
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        // The runtime ended before it began, or it panicked: nobody must wait for it.
+        if !self.done {
+            let orphans = {
+                let mut queue = self.store.queue();
+                queue.led = false;
+                std::mem::take(&mut queue.waiting)
+            };
+            drop(orphans);
+        }
+    }
+}
+
+/// Runs a batch in one transaction and commits it.
+fn transact(database: &Database, batch: &mut [Box<dyn Operation>]) -> Result<Commit, Error> {
+    let mut transaction = database.begin_write()?;
+    transaction
+        .set_durability(Durability::Immediate)
+        .map_err(|_| Error::Bug("durability cannot be set"))?;
+    transaction.set_two_phase_commit(true);
+    let mut txn = Txn::new(&transaction);
+    for operation in batch {
+        if let Applied::Spoiled(error) = operation.apply(&mut txn) {
             return Err(error);
         }
-        let is_open = self.0.database.read().is_ok_and(|it| it.is_some());
-        if !is_open {
-            self.reopen(&error);
-        }
-        Ok(())
     }
-
-    /// Lets go of the file and opens what is really on the disk.
-    fn reopen(&self, error: &Error) {
-        self.0.metrics.commit_failures.add(1);
-        tracing::error!(error = %error, "a commit failed; opening the file anew");
-        let mut database = self.0.database.write().unwrap_or_else(PoisonError::into_inner);
-        drop(database.take());
-        match open::database(self.0.disk.as_ref(), self.0.cache_bytes, open::Verify::Never) {
-            Ok(opened) => *database = Some(opened),
-            Err(error) => tracing::error!(%error, "the file cannot be opened; trying again"),
-        }
-        let tried_at = self.0.clock.mark();
-        *lock(&self.0.trouble) = Some(Trouble { error: error.clone(), tried_at });
+    let idle = txn.writes() == 0;
+    txn.finish()?;
+    drop(txn);
+    if idle {
+        transaction.abort()?;
+        return Ok(Commit::Idle);
     }
-
-    fn current_trouble(&self) -> Error {
-        let trouble = lock(&self.0.trouble);
-        trouble.as_ref().map_or(Error::Bug("the store is closed"), |it| it.error.clone())
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        lock(&self.0.queue)
-    }
+    transaction.commit()?;
+    Ok(Commit::Durable)
 }
 
 fn answer_all(batch: Vec<Box<dyn Operation>>, end: &Result<(), Error>) {
@@ -312,21 +273,17 @@ fn answer_all(batch: Vec<Box<dyn Operation>>, end: &Result<(), Error>) {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// Writes that may wait at the same time.
 const WAITING_MAX: usize = 1024;
 /// Writes of one commit.
 const BATCH_MAX: usize = 256;
 /// How long a caller waits for room among them.
 const ROOM_WAIT: Duration = Duration::from_secs(5);
-/// How long writes are refused at once after a failed commit.
-const TROUBLE_PAUSE: Duration = Duration::from_secs(2);
 
 #[cfg(test)]
 mod tests {
+    use std::task::{Context, Poll, Waker};
+
     use super::*;
     use crate::domain::account::{Account, AccountId};
     use crate::domain::id::Id;
@@ -371,7 +328,7 @@ mod tests {
         let disk = MemoryDisk::default();
         let store = open(&disk);
         insert(&store, 1).await.unwrap();
-        drop(store);
+        store.close();
         assert_eq!(names(&open(&disk)), ["account 1"]);
     }
 
@@ -430,6 +387,49 @@ mod tests {
         store.close();
         assert!(insert(&store, 1).await.is_err());
         assert!(store.read(accounts::scan).is_err());
+    }
+
+    #[tokio::test]
+    async fn callers_who_went_away_still_take_their_place_among_those_who_wait() {
+        let store = open(&MemoryDisk::default());
+        let (go, wait) = std::sync::mpsc::channel();
+        let blocked = store.clone();
+        let slow = tokio::spawn(async move {
+            let wait = move |_: &mut Txn<'_>| Ok::<_, Error>(wait.recv().unwrap());
+            blocked.write(wait).await
+        });
+        // The slow write is under way when nothing waits but somebody leads.
+        while !(store.queue().led && store.queue().waiting.is_empty()) {
+            tokio::task::yield_now().await;
+        }
+        for _ in 0..2 * WAITING_MAX {
+            let mut gone = Box::pin(insert(&store, 1));
+            let _ = std::future::poll_fn(|it| Poll::Ready(gone.as_mut().poll(it))).await;
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(store.queue().waiting.len(), WAITING_MAX - 1);
+        go.send(()).unwrap();
+        slow.await.unwrap().unwrap();
+        insert(&store, 2).await.unwrap();
+        assert_eq!(names(&store), ["account 1", "account 2"]);
+    }
+
+    #[test]
+    fn a_runtime_that_ended_leaves_no_leader_behind() {
+        let store = open(&MemoryDisk::default());
+        let runtime = || runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let ended = runtime();
+        let handle = ended.handle().clone();
+        drop(ended);
+        {
+            let _inside = handle.enter();
+            let mut write = Box::pin(insert(&store, 1));
+            let mut context = Context::from_waker(Waker::noop());
+            let answer = write.as_mut().poll(&mut context);
+            assert!(matches!(answer, Poll::Ready(Err(Error::Bug(_)))), "{answer:?}");
+        }
+        runtime().block_on(insert(&store, 2)).unwrap();
+        assert_eq!(names(&store), ["account 2"]);
     }
 
     #[tokio::test(start_paused = true)]
