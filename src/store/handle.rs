@@ -79,9 +79,7 @@ impl Handle {
     /// What the disk says, or said last; [`Error::Bug`] when the file is closed.
     pub(crate) fn view(&self) -> Result<View, Error> {
         match &*self.state() {
-            State::Open(file) | State::Reading(file) => {
-                Ok(View::new(file.database.begin_read()?))
-            }
+            State::Open(file) | State::Reading(file) => Ok(View::new(file.database.begin_read()?)),
             State::Lost => Err(self.last_error()),
             State::Closed => Err(CLOSED),
         }

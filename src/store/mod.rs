@@ -8,6 +8,7 @@
 mod codec;
 mod disk;
 mod error;
+mod file;
 mod handle;
 mod key;
 mod open;
@@ -34,8 +35,8 @@ pub mod doctor;
 pub use disk::MemoryDisk;
 pub use disk::{Disk, FileDisk, StorageBackend};
 pub use error::Error;
+pub use file::Store;
 pub use handle::Health;
 pub use open::{DataDir, Options, Verify};
 pub use txn::Txn;
 pub use view::{Rows, Tables, View};
-pub use writer::Store;

@@ -233,9 +233,7 @@ fn cannot_take(disk: &dyn Disk, error: &io::Error) -> Error {
 
 fn cannot_open(disk: &dyn Disk, error: DatabaseError) -> Error {
     match error {
-        DatabaseError::DatabaseAlreadyOpen => {
-            Error::Locked { path: disk.path().into(), pid: None }
-        }
+        DatabaseError::DatabaseAlreadyOpen => Error::Locked { path: disk.path().into(), pid: None },
         // redb says so of a file that is not its own.
         DatabaseError::Storage(redb::StorageError::Io(io))
             if io.kind() != io::ErrorKind::InvalidData =>

@@ -73,8 +73,8 @@ pub fn scan(
         Filter { .. } => Walk::new(tables, &sources, times)?.try_fold(0_u64, |sum, id| {
             let id = id?;
             // Without a label every id of the walk is chosen, and its record need not be read.
-            let chosen = filter.external_id.is_none()
-                || choose(tables, account, filter, id)?.is_some();
+            let chosen =
+                filter.external_id.is_none() || choose(tables, account, filter, id)?.is_some();
             Ok::<_, Error>(sum.saturating_add(u64::from(chosen)))
         })?,
     };
@@ -155,9 +155,9 @@ fn sources(
         return Ok(Some(vec![(Table::Runs, Key::of(account))]));
     }
     let Some(kinds) = kinds(tables, filter)? else { return Ok(None) };
-    let keys = kinds.into_iter().flat_map(|kind| {
-        statuses(filter).map(move |status| CountKey { account, kind, status })
-    });
+    let keys = kinds
+        .into_iter()
+        .flat_map(|kind| statuses(filter).map(move |status| CountKey { account, kind, status }));
     Ok(Some(keys.map(|it| (Table::RunStates, it.key())).collect()))
 }
 
