@@ -183,6 +183,7 @@ fn verified(
     let mut backend = disk.open().map_err(|it| cannot_take(disk, &it))?;
     let mut bytes = backend.len().map_err(from_io)?;
     match access {
+        Access::ReadOnly if bytes == 0 => return Err(unreadable(disk, "it is empty")),
         Access::ReadOnly => backend = Box::new(Overlay::over(backend).map_err(from_io)?),
         Access::ReadAndWrite if is_unborn(backend.as_ref(), bytes).map_err(from_io)? => {
             backend.set_len(0).map_err(from_io)?;

@@ -272,13 +272,15 @@ fn leave(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
     Ok(())
 }
 
-fn text_key(account: AccountId, id: RunId, part: Part) -> Key {
+/// The key of a text that a run left behind.
+pub(crate) fn text_key(account: AccountId, id: RunId, part: Part) -> Key {
     run_key(account, id).u8(match part {
         Part::Output => 0,
         Part::Result => 1,
     })
 }
 
-fn kind_key(kind: &str) -> Key {
+/// The key of a kind.
+pub(crate) fn kind_key(kind: &str) -> Key {
     Key::new().bytes(kind.as_bytes())
 }
