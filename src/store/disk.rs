@@ -71,7 +71,7 @@ impl Disk for MemoryDisk {
         if self.held.swap(true, Ordering::AcqRel) {
             return Err(io::ErrorKind::ResourceBusy.into());
         }
-        let MemoryDisk { bytes, held } = self.clone();
+        let Self { bytes, held } = self.clone();
         Ok(Box::new(SharedMemory { bytes, held, closed: AtomicBool::new(false) }))
     }
 

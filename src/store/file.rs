@@ -252,7 +252,7 @@ mod tests {
         let (go, wait) = std::sync::mpsc::channel();
         let blocked = store.clone();
         let slow = tokio::spawn(async move {
-            let wait = move |_: &mut Txn<'_>| Ok::<_, Error>(wait.recv().unwrap());
+            let wait = move |_: &mut Txn<'_>| wait.recv().map_err(|_| Error::Busy);
             blocked.write(wait).await
         });
         for _ in 0..2 * WAITING_MAX {

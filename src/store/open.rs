@@ -226,23 +226,28 @@ fn is_unborn(backend: &dyn StorageBackend, bytes: u64) -> io::Result<bool> {
 }
 
 fn cannot_take(disk: &dyn Disk, error: &io::Error) -> Error {
-    match error.kind() {
-        io::ErrorKind::ResourceBusy => Error::Locked { path: disk.path().into(), pid: None },
-        _ => directory(disk.path(), &format!("cannot be opened: {error}")),
+    if error.kind() == io::ErrorKind::ResourceBusy {
+        return locked(disk);
     }
+    directory(disk.path(), &format!("cannot be opened: {error}"))
 }
 
 fn cannot_open(disk: &dyn Disk, error: DatabaseError) -> Error {
-    match error {
-        DatabaseError::DatabaseAlreadyOpen => Error::Locked { path: disk.path().into(), pid: None },
-        // redb says so of a file that is not its own.
-        DatabaseError::Storage(redb::StorageError::Io(io))
-            if io.kind() != io::ErrorKind::InvalidData =>
-        {
-            from_io(io)
-        }
-        other => unreadable(disk, &other.to_string()),
+    if matches!(error, DatabaseError::DatabaseAlreadyOpen) {
+        return locked(disk);
     }
+    // Invalid data is what redb says of a file that is not its own.
+    if let DatabaseError::Storage(redb::StorageError::Io(io)) = error {
+        return match io.kind() == io::ErrorKind::InvalidData {
+            true => unreadable(disk, &io.to_string()),
+            false => from_io(io),
+        };
+    }
+    unreadable(disk, &error.to_string())
+}
+
+fn locked(disk: &dyn Disk) -> Error {
+    Error::Locked { path: disk.path().into(), pid: None }
 }
 
 fn from_io(error: io::Error) -> Error {

@@ -185,7 +185,7 @@ mod tests {
     fn filled(len: usize) -> InMemoryBackend {
         let disk = InMemoryBackend::new();
         disk.set_len(len as u64).unwrap();
-        let bytes: Vec<u8> = (0..len).map(|it| (it % 251) as u8).collect();
+        let bytes: Vec<u8> = (0..=250).cycle().take(len).collect();
         disk.write(0, &bytes).unwrap();
         disk
     }
@@ -221,21 +221,22 @@ mod tests {
     fn an_overlay_reads_like_a_disk_that_takes_writes_and_leaves_the_one_below_alone() {
         for seed in 0..50 {
             let entropy = Entropy::seeded(seed);
-            let start = 20_000 + entropy.below(500) as usize;
+            let number = |end: usize| usize::try_from(entropy.below(end as u64)).unwrap();
+            let start = 20_000 + number(500);
             let (plain, below) = (filled(start), std::sync::Arc::new(filled(start)));
             let overlay = Overlay::over(Box::new(Shared(below.clone()))).unwrap();
             for _ in 0..40 {
-                let len = plain.len().unwrap();
-                let offset = entropy.below(len);
-                if entropy.below(4) == 0 {
-                    let len = 1 + entropy.below(30_000);
+                let len = content(&plain).len();
+                if number(4) == 0 {
+                    let len = 1 + number(30_000) as u64;
                     plain.set_len(len).unwrap();
                     overlay.set_len(len).unwrap();
                 } else {
-                    let bytes = 1 + entropy.below((len - offset).min(9_000));
-                    let data = vec![entropy.below(256) as u8; bytes as usize];
-                    plain.write(offset, &data).unwrap();
-                    overlay.write(offset, &data).unwrap();
+                    let offset = number(len);
+                    let [byte] = entropy.bytes();
+                    let data = vec![byte; 1 + number((len - offset).min(9_000))];
+                    plain.write(offset as u64, &data).unwrap();
+                    overlay.write(offset as u64, &data).unwrap();
                 }
                 assert_eq!(content(&overlay), content(&plain), "seed {seed}");
             }

@@ -9,6 +9,7 @@
 //! [`check_pages`] is the look below the rows, at the pages of redb; [`examine`] the look at the
 //! rows; [`verify_ledger`] the part of it that is about money.
 
+mod charges;
 mod examine;
 mod findings;
 mod indexes;

@@ -1,19 +1,15 @@
 //! Ledgers and wallets: every entry leads to the next, and the last one to what the account has.
 
-use std::collections::HashSet;
-
 use crate::domain::account::AccountId;
-use crate::domain::checksum::CRC_32C;
-use crate::domain::id::Id;
 use crate::domain::ledger::{Entry, EntryKind};
 use crate::domain::money::Amount;
 use crate::store::codec;
+use crate::store::doctor::charges::{self, charged};
 use crate::store::doctor::findings::{Fault, Findings};
 use crate::store::doctor::runs::Tally;
 use crate::store::error::Error;
 use crate::store::key::Key;
 use crate::store::ledger::{self, Wallet, WalletRow};
-use crate::store::runs;
 use crate::store::tables::Table;
 use crate::store::view::{self, Tables as _, View};
 
@@ -48,7 +44,7 @@ pub(super) fn check_ledger(
     findings: &mut Findings,
 ) -> Result<Ledger, Error> {
     let sum = add_up(view, account, findings)?;
-    let charged_once = check_charged_once(view, account, sum.charges, findings)?;
+    let charged_once = charges::check_once(view, account, sum.charges, findings)?;
     let mut note = |fault| findings.note(Table::Wallets, Key::of(account).as_slice(), fault);
     match find_wallet(view, account)? {
         Found::Wallet(wallet) => {
@@ -78,7 +74,7 @@ pub(super) fn check_runs(
     tally: Tally,
     findings: &mut Findings,
 ) -> Result<(), Error> {
-    let paid = check_charges(view, account, findings)?;
+    let paid = charges::check_prices(view, account, findings)?;
     if !tally.whole {
         return Ok(());
     }
@@ -129,73 +125,6 @@ fn add_up(view: &View, account: AccountId, findings: &mut Findings) -> Result<Su
     Ok(sum)
 }
 
-/// Finds entries that charge the same thing twice; whether there is none.
-///
-/// The names are looked at in several rounds, each with its share of them, so that the memory
-/// stays the same for a long ledger.
-fn check_charged_once(
-    view: &View,
-    account: AccountId,
-    charges: u64,
-    findings: &mut Findings,
-) -> Result<bool, Error> {
-    let mut once = true;
-    let rounds = u32::try_from(charges.div_ceil(NAMES_MAX)).unwrap_or(u32::MAX);
-    for round in 0..rounds {
-        let mut names = HashSet::new();
-        for row in view::rows_of(view, Table::Ledger, &Key::of(account))? {
-            let (key, value) = row?;
-            let entry = ledger::entry(key.value(), value.value()).ok();
-            let Some(name) = entry.as_ref().and_then(charged) else { continue };
-            let share = CRC_32C.of(&[&name]).checked_rem(rounds).unwrap_or(0);
-            if share == round && !names.insert(name) {
-                let fault = Fault::Rule("it charges something that was charged before");
-                findings.note(Table::Ledger, key.value(), fault);
-                once = false;
-            }
-        }
-    }
-    Ok(once)
-}
-
-/// Compares each charge with its run, if that is still there; how many runs cost something.
-///
-/// `None` when an entry could not be read.
-fn check_charges(
-    view: &View,
-    account: AccountId,
-    findings: &mut Findings,
-) -> Result<Option<u64>, Error> {
-    let mut paid = Some(0_u64);
-    for row in view::rows_of(view, Table::Ledger, &Key::of(account))? {
-        let (key, value) = row?;
-        let Ok(entry) = ledger::entry(key.value(), value.value()) else {
-            paid = None;
-            continue;
-        };
-        let Some(id) = charged(&entry).map(Id::from_bytes) else { continue };
-        let ghost = runs::run_key(account, id);
-        if view.row(Table::Ghosts, ghost.as_slice(), |_| Ok(()))?.is_some() {
-            let fault = Fault::Rule("it charges a run whose execution has not ended");
-            findings.note(Table::Ledger, key.value(), fault);
-        }
-        let cost = match runs::find(view, account, id) {
-            Ok(Some(run)) => run.cost,
-            // Deleted runs leave their charges behind.
-            Ok(None) => continue,
-            Err(error) if error.is_disk() => return Err(error),
-            Err(_) => continue,
-        };
-        let price = Amount::ZERO.minus(entry.amount).unwrap_or(Amount::MAX);
-        if let Some(fault) = Fault::differs("price", &price, &cost) {
-            findings.note(Table::Ledger, key.value(), fault);
-        }
-        let counts = u64::from(cost > Amount::ZERO);
-        paid = paid.map(|it| it.saturating_add(counts));
-    }
-    Ok(paid)
-}
-
 /// The wallet of an account, as far as it can be read.
 enum Found {
     Wallet(Wallet),
@@ -222,14 +151,6 @@ fn find_wallet(view: &View, account: AccountId) -> Result<Found, Error> {
     })
 }
 
-/// What an entry charges.
-fn charged(entry: &Entry) -> Option<[u8; 16]> {
-    match entry.kind {
-        EntryKind::Charge => entry.reference,
-        EntryKind::Credit | EntryKind::Debit => None,
-    }
-}
-
 fn has_its_sign(entry: &Entry) -> bool {
     match entry.kind {
         EntryKind::Credit => entry.amount >= Amount::ZERO,
@@ -237,16 +158,11 @@ fn has_its_sign(entry: &Entry) -> bool {
     }
 }
 
-/// Names that are remembered at the same time: about ten megabytes.
-const NAMES_MAX: u64 = 200_000;
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::run::RunId;
-    use crate::domain::time::Timestamp;
     use crate::store::Txn;
-    use crate::store::doctor::sample::{self, ALICE, DONE, FAILED, GHOST, check_problems};
+    use crate::store::doctor::sample::{ALICE, append, check_problems};
 
     fn wallet(account: AccountId, fault: &str) -> String {
         format!("wallets-1 {account}: {fault}")
@@ -283,19 +199,6 @@ mod tests {
             txn.put(Table::Ledger, &key, &row)
         };
         check_problems(damage, problems);
-    }
-
-    /// Appends an entry that leads to `amount`, and keeps the rest of the wallet.
-    fn append(
-        txn: &mut Txn<'_>,
-        kind: EntryKind,
-        amount: &str,
-        reference: Option<RunId>,
-    ) -> Result<(), Error> {
-        let now = ledger::find_in(txn, ALICE)?;
-        let change = nanos(amount).minus(now.balance.amount()).unwrap();
-        let after = now.balance.credit(change)?;
-        ledger::append(txn, ALICE, after, now.active_runs, &sample::line(kind, reference))
     }
 
     #[test]
@@ -355,57 +258,5 @@ mod tests {
         for kind in [EntryKind::Debit, EntryKind::Charge] {
             check_problems(move |txn| append(txn, kind, "10", None), &[entry(ALICE, 3, fault)]);
         }
-    }
-
-    #[test]
-    fn a_run_that_is_charged_twice_is_found() {
-        check_problems(
-            |txn| append(txn, EntryKind::Charge, "8", Some(DONE)),
-            &[entry(ALICE, 3, "it charges something that was charged before")],
-        );
-        // Deleted runs are not charged twice either.
-        let gone = Id::from_bytes([0x77; 16]);
-        check_problems(
-            move |txn| {
-                append(txn, EntryKind::Charge, "8", Some(gone))?;
-                append(txn, EntryKind::Charge, "7", Some(gone))
-            },
-            &[entry(ALICE, 4, "it charges something that was charged before")],
-        );
-    }
-
-    #[test]
-    fn a_charge_that_contradicts_its_run_is_found() {
-        check_problems(
-            |txn| append(txn, EntryKind::Charge, "8", Some(FAILED)),
-            &[entry(ALICE, 3, "its price is 1, and should be 0")],
-        );
-        check_problems(
-            |txn| append(txn, EntryKind::Charge, "8", Some(GHOST)),
-            &[entry(ALICE, 3, "it charges a run whose execution has not ended")],
-        );
-    }
-
-    #[test]
-    fn a_long_ledger_is_searched_in_rounds_of_the_same_memory() {
-        let store = sample::store();
-        let total = NAMES_MAX / 1000;
-        sample::write(&store, move |txn| {
-            for number in 0..total {
-                let name = Id::new(Timestamp::EPOCH, 0, number.to_be_bytes());
-                append(txn, EntryKind::Charge, "9", Some(name))?;
-            }
-            Ok(())
-        });
-        let mut findings = Findings::default();
-        let once = store.read(|view| check_charged_once(view, ALICE, NAMES_MAX * 3, &mut findings));
-        assert!(once.unwrap() && findings.is_clean());
-        sample::write(&store, move |txn| {
-            let name = Id::new(Timestamp::EPOCH, 0, 3_u64.to_be_bytes());
-            append(txn, EntryKind::Charge, "9", Some(name))
-        });
-        let once = store.read(|view| check_charged_once(view, ALICE, NAMES_MAX * 3, &mut findings));
-        assert!(!once.unwrap());
-        assert_eq!(findings.problem_count, 1);
     }
 }

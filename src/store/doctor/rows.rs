@@ -140,9 +140,12 @@ mod tests {
         Ok((Key::new().bytes(key.value()), value.value().to_vec()))
     }
 
+    /// Makes a new value of a row.
+    type Change = fn(Table, &Key, Vec<u8>) -> Result<Vec<u8>, Error>;
+
     /// Changes the first row of every table that keeps records, one table after the other.
     #[track_caller]
-    fn check_first_rows(change: fn(Table, &Key, Vec<u8>) -> Result<Vec<u8>, Error>, words: &str) {
+    fn check_first_rows(change: Change, words: &str) {
         for table in Table::ALL.into_iter().filter(|it| it.values() == Values::Records) {
             let store = sample::store();
             sample::write(&store, move |txn| {

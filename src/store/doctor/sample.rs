@@ -118,6 +118,19 @@ pub(super) fn line(kind: EntryKind, reference: Option<RunId>) -> Line {
     Line { at: NOW, kind, reference, key: None, note: String::new() }
 }
 
+/// Appends an entry that leads to `amount`, and keeps the rest of the wallet.
+pub(super) fn append(
+    txn: &mut Txn<'_>,
+    kind: EntryKind,
+    amount: &str,
+    reference: Option<RunId>,
+) -> Result<(), Error> {
+    let now = ledger::find_in(txn, ALICE)?;
+    let change = Amount::parse(amount).unwrap().minus(now.balance.amount()).unwrap();
+    let after = now.balance.credit(change)?;
+    ledger::append(txn, ALICE, after, now.active_runs, &line(kind, reference))
+}
+
 /// A run that is there.
 pub(super) fn find(txn: &Txn<'_>, id: RunId) -> Result<Run, Error> {
     Ok(runs::find(txn, ALICE, id)?.unwrap())
