@@ -236,14 +236,21 @@ fn cannot_open(disk: &dyn Disk, error: DatabaseError) -> Error {
     if matches!(error, DatabaseError::DatabaseAlreadyOpen) {
         return locked(disk);
     }
-    // Invalid data is what redb says of a file that is not its own.
     if let DatabaseError::Storage(redb::StorageError::Io(io)) = error {
-        return match io.kind() == io::ErrorKind::InvalidData {
+        return match is_of_the_file(&io) {
             true => unreadable(disk, &io.to_string()),
             false => from_io(io),
         };
     }
     unreadable(disk, &error.to_string())
+}
+
+/// Whether the file is at fault, and not the disk: it is not redb's own, or it ends too early.
+fn is_of_the_file(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof
+    )
 }
 
 fn locked(disk: &dyn Disk) -> Error {
