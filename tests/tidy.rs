@@ -80,7 +80,8 @@ fn floor(room: &str) -> Option<u8> {
 /// The words that follow `prefix` in the code, comments left out.
 fn words_after<'a>(text: &'a str, prefix: &str) -> Vec<&'a str> {
     let code = text.lines().filter(|it| !it.trim_start().starts_with("//"));
-    let tails = code.flat_map(|line| line.match_indices(prefix).map(|(at, it)| &line[at + it.len()..]));
+    let tails =
+        code.flat_map(|line| line.match_indices(prefix).map(|(at, it)| &line[at + it.len()..]));
     let is_word = |it: char| it.is_alphanumeric() || it == '_';
     tails.map(|it| it.split(|c| !is_word(c)).next().unwrap_or("")).collect()
 }
@@ -154,7 +155,8 @@ fn names(path: &str, text: &str) -> Vec<String> {
         wrong.push("has a name that says nothing".to_owned());
     }
     for word in words_after(text, "fn ") {
-        if ["get_", "do_", "handle_", "process_", "perform_"].iter().any(|it| word.starts_with(it)) {
+        if ["get_", "do_", "handle_", "process_", "perform_"].iter().any(|it| word.starts_with(it))
+        {
             wrong.push(format!("fn {word} has a name that says nothing"));
         }
     }
@@ -162,7 +164,16 @@ fn names(path: &str, text: &str) -> Vec<String> {
 }
 
 fn leftovers(_: &str, text: &str) -> Vec<String> {
-    let marks = ["TODO", "FIXME", "XXX", "todo!(", "unimplemented!(", "#[allow(", "#![allow(", "super::super"];
+    let marks = [
+        "TODO",
+        "FIXME",
+        "XXX",
+        "todo!(",
+        "unimplemented!(",
+        "#[allow(",
+        "#![allow(",
+        "super::super",
+    ];
     let found = marks.iter().filter(|it| text.contains(**it));
     found.map(|it| format!("has {it} in it")).collect()
 }

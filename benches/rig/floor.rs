@@ -45,7 +45,8 @@ pub async fn start(dir: &Path, answer: usize) -> SocketAddr {
             stream.set_nodelay(true).unwrap();
             let (floor, body) = (Arc::clone(&floor), body.clone());
             tokio::spawn(async move {
-                let service = service_fn(move |request| accept(Arc::clone(&floor), body.clone(), request));
+                let service =
+                    service_fn(move |request| accept(Arc::clone(&floor), body.clone(), request));
                 let http = hyper::server::conn::http1::Builder::new();
                 let _ = http.serve_connection(TokioIo::new(stream), service).await;
             });

@@ -2,7 +2,12 @@
 //!
 //! A figure here is worth something only beside another one of the same run, so every bench
 //! measures a floor too, in turns with the daemon, and prints the ratio and how much both vary.
-#![expect(dead_code, unreachable_pub, clippy::print_stdout, reason = "each bench uses a part of it")]
+#![expect(
+    dead_code,
+    unreachable_pub,
+    clippy::print_stdout,
+    reason = "each bench uses a part of it"
+)]
 
 pub mod client;
 pub mod floor;
@@ -22,7 +27,12 @@ pub struct Figures {
 impl Figures {
     /// The time that a share of the answers did not exceed.
     pub fn quantile(&self, share: f64) -> Duration {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "an index")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            clippy::cast_precision_loss,
+            reason = "an index"
+        )]
         let at = ((self.times.len() as f64 - 1.0) * share) as usize;
         self.times[at]
     }

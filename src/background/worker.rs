@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::agents::{Agent, Bench, Progress, Task};
-use crate::app::jobs::{self, Job};
 use crate::app::App;
+use crate::app::jobs::{self, Job};
 use crate::background::{BoxFuture, Loop, STEP_MAX};
 use crate::domain::run::{Attempt, Failure, Outcome, Reason};
 use crate::sys::shutdown::{Phase, Shutdown};

@@ -2,6 +2,8 @@
 //!
 //! The two look alike and are kept apart on purpose: the type may change, the layout never does.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::domain::account::{AccountId, KeyId};
@@ -11,11 +13,11 @@ use crate::domain::time::Timestamp;
 use crate::store::codec::Record;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct RunRow {
+pub(crate) struct RunRow<'a> {
     key: Option<KeyId>,
-    kind: String,
-    input: String,
-    external_id: Option<String>,
+    kind: Cow<'a, str>,
+    input: Cow<'a, str>,
+    external_id: Option<Cow<'a, str>>,
     trigger: TriggerRow,
     status: StatusRow,
     hold: Amount,
@@ -26,11 +28,11 @@ pub(crate) struct RunRow {
     started_at: Option<Timestamp>,
     finished_at: Option<Timestamp>,
     updated_at: Timestamp,
-    failure: Option<FailureRow>,
+    failure: Option<FailureRow<'a>>,
     cancel_requested: bool,
 }
 
-impl Record for RunRow {}
+impl Record for RunRow<'_> {}
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum TriggerRow {
@@ -48,10 +50,10 @@ enum StatusRow {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct FailureRow {
+struct FailureRow<'a> {
     reason: ReasonRow,
-    code: String,
-    message: String,
+    code: Cow<'a, str>,
+    message: Cow<'a, str>,
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -65,12 +67,12 @@ enum ReasonRow {
 }
 
 /// The record of a run.
-pub(crate) fn of(run: &Run) -> RunRow {
+pub(crate) fn of(run: &Run) -> RunRow<'_> {
     RunRow {
         key: run.key,
-        kind: run.kind.clone(),
-        input: run.input.clone(),
-        external_id: run.external_id.clone(),
+        kind: Cow::Borrowed(&run.kind),
+        input: Cow::Borrowed(&run.input),
+        external_id: run.external_id.as_deref().map(Cow::Borrowed),
         trigger: match run.trigger {
             Trigger::Api => TriggerRow::Api,
             Trigger::Schedule { schedule, scheduled_for } => {
@@ -101,22 +103,22 @@ pub(crate) fn of(run: &Run) -> RunRow {
                 Reason::OutputTooLarge => ReasonRow::OutputTooLarge,
                 Reason::KindUnavailable => ReasonRow::KindUnavailable,
             },
-            code: it.code.clone(),
-            message: it.message.clone(),
+            code: Cow::Borrowed(&it.code),
+            message: Cow::Borrowed(&it.message),
         }),
         cancel_requested: run.cancel_requested,
     }
 }
 
 /// The run of a record, whose key has its owner and its name.
-pub(crate) fn run(account: AccountId, id: RunId, row: RunRow) -> Run {
+pub(crate) fn run(account: AccountId, id: RunId, row: RunRow<'_>) -> Run {
     Run {
         id,
         account,
         key: row.key,
-        kind: row.kind,
-        input: row.input,
-        external_id: row.external_id,
+        kind: row.kind.into_owned(),
+        input: row.input.into_owned(),
+        external_id: row.external_id.map(Cow::into_owned),
         trigger: match row.trigger {
             TriggerRow::Api => Trigger::Api,
             TriggerRow::Schedule { schedule, scheduled_for } => {
@@ -147,8 +149,8 @@ pub(crate) fn run(account: AccountId, id: RunId, row: RunRow) -> Run {
                 ReasonRow::OutputTooLarge => Reason::OutputTooLarge,
                 ReasonRow::KindUnavailable => Reason::KindUnavailable,
             },
-            code: it.code,
-            message: it.message,
+            code: it.code.into_owned(),
+            message: it.message.into_owned(),
         }),
         cancel_requested: row.cancel_requested,
     }

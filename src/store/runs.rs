@@ -109,7 +109,7 @@ pub fn remove(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
 ///
 /// What the disk says.
 pub fn find(tables: &impl Tables, account: AccountId, id: RunId) -> Result<Option<Run>, Error> {
-    let found: Option<RunRow> = view::record(tables, Table::Runs, &run_key(account, id))?;
+    let found: Option<RunRow<'_>> = view::record(tables, Table::Runs, &run_key(account, id))?;
     Ok(found.map(|it| run_row::run(account, id, it)))
 }
 
@@ -132,7 +132,7 @@ pub fn find_ghost(
     account: AccountId,
     id: RunId,
 ) -> Result<Option<Run>, Error> {
-    let found: Option<RunRow> = view::record(tables, Table::Ghosts, &run_key(account, id))?;
+    let found: Option<RunRow<'_>> = view::record(tables, Table::Ghosts, &run_key(account, id))?;
     Ok(found.map(|it| run_row::run(account, id, it)))
 }
 

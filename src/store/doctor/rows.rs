@@ -77,7 +77,7 @@ fn read(table: Table, key: &[u8], value: &[u8]) -> Result<(), Error> {
         Table::Ledger => as_a::<EntryRow>(table, key, value),
         Table::Keys => as_a::<KeyRow>(table, key, value),
         Table::Kinds => as_a::<KindRow>(table, key, value),
-        Table::Runs | Table::Ghosts => as_a::<RunRow>(table, key, value),
+        Table::Runs | Table::Ghosts => as_a::<RunRow<'_>>(table, key, value),
         Table::Outputs => as_a::<TextRow>(table, key, value),
         Table::RunCounts => as_a::<CountRow>(table, key, value),
         Table::Claims => as_a::<ClaimRow>(table, key, value),

@@ -130,7 +130,7 @@ fn each(
 ) -> Result<(), Error> {
     for row in view::rows_of(view, table, &Key::of(account))? {
         let (key, value) = row?;
-        let record = codec::decode::<RunRow>(table, key.value(), value.value()).ok();
+        let record = codec::decode::<RunRow<'_>>(table, key.value(), value.value()).ok();
         let run = keys::account_and_run(key.value())
             .zip(record)
             .map(|((account, id), record)| run_row::run(account, id, record));

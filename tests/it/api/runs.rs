@@ -19,7 +19,7 @@ async fn a_run_is_accepted_done_and_charged_once() {
     assert_eq!(over["output"], "a report");
     assert_eq!((&over["cost"], &over["cost_reserved"]), (&json!("0.02"), &json!("0")));
     assert_eq!(house.money().await, ("9.98".into(), "0".into(), "9.98".into()));
-    house.examine();
+    house.examine().await;
 }
 
 /// Source: service interface, "What the service does": resources belong to the account.
@@ -32,8 +32,7 @@ async fn a_foreign_an_absent_and_a_malformed_id_get_the_same_answer() {
     let absent = "019b7680-0000-7000-8000-000000000000".to_owned();
     let mut answers = Vec::new();
     for id in [foreign, absent, "nonsense".into(), "..".into(), "%00".replace("00", "41")] {
-        for (method, tail) in
-            [("GET", ""), ("DELETE", ""), ("POST", "/cancel"), ("GET", "/result")]
+        for (method, tail) in [("GET", ""), ("DELETE", ""), ("POST", "/cancel"), ("GET", "/result")]
         {
             let path = format!("/v1/agents/runs/{id}{tail}");
             let reply = house.ask_as(&stranger, method, &path, None).await;

@@ -34,7 +34,8 @@ impl Reply {
 
 /// The text of a request; a body makes it JSON.
 pub fn request(method: &str, path: &str, key: &str, body: &str) -> String {
-    let mut text = format!("{method} {path} HTTP/1.1\r\nhost: errand.example\r\nconnection: close\r\n");
+    let mut text =
+        format!("{method} {path} HTTP/1.1\r\nhost: errand.example\r\nconnection: close\r\n");
     if !key.is_empty() {
         text.push_str(&format!("authorization: Bearer {key}\r\n"));
     }
