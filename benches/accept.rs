@@ -1,5 +1,10 @@
 //! Durable accept over HTTP: `POST /v1/agents/runs` against bare hyper with one durable record.
-#![expect(clippy::print_stdout, reason = "a bench prints")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a bench prints, and stops at the first surprise"
+)]
 
 mod rig;
 
@@ -24,11 +29,12 @@ async fn run() {
     let ours = house.serve().await;
     let body = r#"{"kind":"nothing","input":{"url":"https://example.org/a/page"}}"#;
     let request = house.request("POST", "/v1/agents/runs", body);
-    let theirs = floor::start(dir.path(), 700).await;
+    let answer = client::answer_bytes(ours, &request).await;
+    let theirs = floor::start(dir.path(), answer).await;
     println!(
         "connections | floor/s | errand/s | ratio (min..max) | floor p50 | errand p50 | errand p99"
     );
-    for connections in [1, 16, 64, 256] {
+    for connections in connections() {
         let (mut rates, mut floors, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         let (mut p50, mut floor_p50, mut p99) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
@@ -52,4 +58,10 @@ async fn run() {
             median(&p99),
         );
     }
+}
+
+/// The numbers of connections: those on the command line, or the usual ones.
+fn connections() -> Vec<usize> {
+    let named: Vec<usize> = std::env::args().filter_map(|it| it.parse().ok()).collect();
+    if named.is_empty() { vec![1, 16, 64, 256] } else { named }
 }

@@ -1,5 +1,10 @@
 //! A page of the history, with ten thousand and with a million runs behind it.
-#![expect(clippy::print_stdout, reason = "a bench prints")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a bench prints, and stops at the first surprise"
+)]
 
 mod rig;
 

@@ -44,8 +44,16 @@ pub async fn load(to: SocketAddr, request: String, connections: usize, span: Dur
     Figures { rate, times }
 }
 
+/// Bytes of the body of the answer to `request`, so that the floor can answer as much.
+#[expect(clippy::disallowed_methods, reason = "a bench measures the host")]
+pub async fn answer_bytes(to: SocketAddr, request: &str) -> usize {
+    let mut stream = TcpStream::connect(to).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    answer(&mut stream, &mut vec![0; 64 * 1024]).await
+}
+
 /// Reads one answer with a length; anything but a success ends the bench.
-async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) {
+async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) -> usize {
     let mut have = 0;
     loop {
         let read = stream.read(&mut buffer[have..]).await.unwrap();
@@ -59,7 +67,7 @@ async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) {
         let length = text.lines().find_map(|it| it.strip_prefix("content-length: "));
         let length: usize = length.unwrap().parse().unwrap();
         if have >= head + 4 + length {
-            return;
+            return length;
         }
     }
 }

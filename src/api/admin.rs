@@ -204,11 +204,25 @@ fn field(param: &str, problem: &str) -> Failure {
 }
 
 async fn verify_ledger(app: &App) -> Result<Response, Failure> {
-    let _ = app;
-    Err(Failure::NoRoute)
+    let sums = upkeep::verify_ledger(app).await?;
+    let shown = json!({
+        "ok": sums.fault_count == 0,
+        "accounts": sums.accounts,
+        "entries": sums.entries,
+        "faults": sums.faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    });
+    Ok(view::json(200, &shown))
 }
 
 async fn examine(app: &App) -> Result<Response, Failure> {
-    let _ = app;
-    Err(Failure::NoRoute)
+    let found = upkeep::examine(app).await?;
+    let tables = found.tables.iter().map(|(name, rows)| json!({ "name": name, "rows": rows }));
+    let listed = u64::try_from(found.problems.len()).unwrap_or(u64::MAX);
+    let shown = json!({
+        "ok": found.is_clean(),
+        "tables": tables.collect::<Vec<_>>(),
+        "problems": found.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "more": found.problem_count.saturating_sub(listed),
+    });
+    Ok(view::json(200, &shown))
 }

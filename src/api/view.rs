@@ -1,38 +1,50 @@
 //! The JSON forms of what the API shows.
 
-use serde::Serialize;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::agents::Entry;
 use crate::app::App;
 use crate::app::runs::FullRun;
 use crate::domain::money::{Amount, Currency};
-use crate::domain::run::{Run, Status, Trigger};
+use crate::domain::run::{Run, RunId, ScheduleId, Status, Trigger};
 use crate::domain::time::Timestamp;
 use crate::inbound::Response;
 
 /// A run. Source: service interface, "Run"; the contract, section 6.
 #[derive(Serialize)]
 pub(in crate::api) struct RunView<'a> {
-    id: String,
+    #[serde(serialize_with = "text")]
+    id: RunId,
     kind: &'a str,
     input: &'a RawValue,
     status: &'static str,
     output: Option<&'a str>,
     error: Option<&'static str>,
-    cost: String,
-    created_at: String,
-    started_at: Option<String>,
-    finished_at: Option<String>,
-    updated_at: String,
-    expires_at: Option<String>,
+    #[serde(serialize_with = "text")]
+    cost: Amount,
+    #[serde(serialize_with = "text")]
+    created_at: Timestamp,
+    #[serde(serialize_with = "text_or_null")]
+    started_at: Option<Timestamp>,
+    #[serde(serialize_with = "text_or_null")]
+    finished_at: Option<Timestamp>,
+    #[serde(serialize_with = "text")]
+    updated_at: Timestamp,
+    #[serde(serialize_with = "text_or_null")]
+    expires_at: Option<Timestamp>,
     attempts: u32,
     error_detail: Option<ErrorDetail<'a>>,
-    cost_reserved: String,
+    #[serde(serialize_with = "text")]
+    cost_reserved: Amount,
     currency: &'a str,
     trigger: &'static str,
-    schedule_id: Option<String>,
-    scheduled_for: Option<String>,
+    #[serde(serialize_with = "text_or_null")]
+    schedule_id: Option<ScheduleId>,
+    #[serde(serialize_with = "text_or_null")]
+    scheduled_for: Option<Timestamp>,
     external_id: Option<&'a str>,
     cancel_requested: bool,
     progress: Option<ProgressView>,
@@ -82,11 +94,11 @@ impl<'a> RunView<'a> {
         let (trigger, schedule_id, scheduled_for) = match run.trigger {
             Trigger::Api => ("api", None, None),
             Trigger::Schedule { schedule, scheduled_for } => {
-                ("schedule", Some(schedule.to_string()), Some(scheduled_for.to_string()))
+                ("schedule", Some(schedule), Some(scheduled_for))
             }
         };
         Self {
-            id: run.id.to_string(),
+            id: run.id,
             kind: &run.kind,
             // What was stored is the text of a JSON object.
             input: serde_json::from_str(&run.input).unwrap_or(RawValue::NULL),
@@ -94,12 +106,12 @@ impl<'a> RunView<'a> {
             output,
             // Source: service interface, "Errors": one generic code, no internal stack.
             error: (run.status == Status::Failed).then_some("agent_failed"),
-            cost: run.cost.to_string(),
-            created_at: run.created_at.to_string(),
-            started_at: text(run.started_at),
-            finished_at: text(run.finished_at),
-            updated_at: run.updated_at.to_string(),
-            expires_at: text(app.expires_at(run)),
+            cost: run.cost,
+            created_at: run.created_at,
+            started_at: run.started_at,
+            finished_at: run.finished_at,
+            updated_at: run.updated_at,
+            expires_at: app.expires_at(run),
             attempts: run.attempts,
             error_detail: run.failure.as_ref().map(|it| ErrorDetail {
                 reason: it.reason.as_str(),
@@ -107,7 +119,7 @@ impl<'a> RunView<'a> {
                 message: &it.message,
                 attempt: run.attempts,
             }),
-            cost_reserved: run.hold.to_string(),
+            cost_reserved: run.hold,
             currency: currency.as_str(),
             trigger,
             schedule_id,
@@ -145,6 +157,18 @@ pub(in crate::api) fn json<T: Serialize>(status: u16, view: &T) -> Response {
     Response::json(status, serde_json::to_vec(view).unwrap_or_default())
 }
 
-fn text(at: Option<Timestamp>) -> Option<String> {
-    at.map(|it| it.to_string())
+/// Writes what has a text as a string.
+fn text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+/// Writes what may be absent as a string or as `null`.
+fn text_or_null<T: fmt::Display, S: Serializer>(
+    value: &Option<T>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    match value {
+        Some(value) => serializer.collect_str(value),
+        None => serializer.serialize_none(),
+    }
 }

@@ -1,5 +1,7 @@
 //! Runs, as their owner handles them: create, look at, cancel, delete.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::agents::{InputError, Problem};
@@ -48,7 +50,7 @@ pub async fn create(app: &App, caller: &Caller, new: NewRun) -> Result<Run, Erro
     }
     let external_id = new.external_id.map(checked_label).transpose()?;
     let now = app.0.clock.now();
-    let run = Run {
+    let run = Arc::new(Run {
         id: app.0.entropy.id(now),
         account: caller.account,
         key: Some(caller.key),
@@ -67,8 +69,9 @@ pub async fn create(app: &App, caller: &Caller, new: NewRun) -> Result<Run, Erro
         updated_at: now,
         failure: None,
         cancel_requested: false,
-    };
-    let (kept, currency, limit) = (run.clone(), caller.currency, app.0.settings.pending_runs);
+    });
+    let (kept, currency) = (Arc::clone(&run), caller.currency);
+    let limit = app.0.settings.pending_runs;
     let accept = app.0.store.write(move |txn| {
         let wallet = ledger::find_in(txn, kept.account)?;
         if let Some(limit) = limit.filter(|it| wallet.active_runs >= *it) {
@@ -84,7 +87,7 @@ pub async fn create(app: &App, caller: &Caller, new: NewRun) -> Result<Run, Erro
     app.0.metrics.runs_created.add(1);
     app.0.line.join(run.account);
     app.0.work.notify_one();
-    Ok(run)
+    Ok(Arc::unwrap_or_clone(run))
 }
 
 /// The caller's run of that id.

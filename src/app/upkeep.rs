@@ -3,6 +3,7 @@
 use crate::app::{App, Error, runs};
 use crate::domain::account::Account;
 use crate::domain::run::Status;
+use crate::store::doctor::{self, Findings, LedgerSums};
 use crate::store::meta::{self, Identity};
 use crate::store::{self, Health, Store, accounts, runs_list};
 
@@ -100,10 +101,32 @@ pub fn identity(app: &App) -> Result<Identity, Error> {
     Ok(app.0.store.read(meta::identity)?)
 }
 
-/// The store, for the doctor.
-#[must_use]
-pub fn store(app: &App) -> Store {
-    app.0.store.clone()
+/// Looks at every row of the file for what does not fit together.
+///
+/// # Errors
+///
+/// What the store says.
+pub async fn examine(app: &App) -> Result<Findings, Error> {
+    on_own_thread(app, |store| Ok(doctor::examine(store)?)).await
+}
+
+/// Adds up every ledger again and compares it with the balances.
+///
+/// # Errors
+///
+/// What the store says.
+pub async fn verify_ledger(app: &App) -> Result<LedgerSums, Error> {
+    on_own_thread(app, |store| Ok(doctor::verify_ledger(store)?)).await
+}
+
+/// Runs a look at the whole store on a thread that may block.
+async fn on_own_thread<T: Send + 'static>(
+    app: &App,
+    look: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let store = app.0.store.clone();
+    let task = tokio::task::spawn_blocking(move || look(&store));
+    task.await.unwrap_or(Err(Error::Internal(store::Error::Bug("a look panicked"))))
 }
 
 /// Runs that are forgotten in one transaction.

@@ -167,10 +167,30 @@ impl Timestamp {
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Civil { year, month, day, hour, minute, second, millis, .. } = self.civil();
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}+00:00"
-        )
+        let Some(year) = u32::try_from(year).ok().filter(|it| *it < 10_000) else {
+            return write!(f, "{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z");
+        };
+        // Every record that is shown has some of these, so the digits are put in place by hand.
+        let mut text = *b"0000-00-00T00:00:00.000+00:00";
+        let numbers = [
+            (year, 4),
+            (month, 7),
+            (day, 10),
+            (hour, 13),
+            (minute, 16),
+            (second, 19),
+            (millis, 23),
+        ];
+        for (mut number, end) in numbers {
+            for digit in text.iter_mut().take(end).rev() {
+                if number == 0 || !digit.is_ascii_digit() {
+                    break;
+                }
+                *digit = b'0'.saturating_add(u8::try_from(number % 10).unwrap_or(0));
+                number /= 10;
+            }
+        }
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

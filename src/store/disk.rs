@@ -9,6 +9,8 @@ use std::io;
 use std::ops::Bound;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use redb::BackendError;
 pub use redb::StorageBackend;
@@ -58,12 +60,19 @@ impl Disk for FileDisk {
 /// A file in memory that outlives its holders, for tests and for `--ephemeral`.
 #[cfg(feature = "sim")]
 #[derive(Clone, Debug, Default)]
-pub struct MemoryDisk(std::sync::Arc<redb::backends::InMemoryBackend>);
+pub struct MemoryDisk {
+    bytes: Arc<redb::backends::InMemoryBackend>,
+    held: Arc<AtomicBool>,
+}
 
 #[cfg(feature = "sim")]
 impl Disk for MemoryDisk {
     fn open(&self) -> io::Result<Box<dyn StorageBackend>> {
-        Ok(Box::new(SharedMemory(std::sync::Arc::clone(&self.0))))
+        if self.held.swap(true, Ordering::AcqRel) {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+        let Self { bytes, held } = self.clone();
+        Ok(Box::new(SharedMemory { bytes, held, closed: AtomicBool::new(false) }))
     }
 
     fn path(&self) -> &Path {
@@ -73,62 +82,101 @@ impl Disk for MemoryDisk {
 
 #[cfg(feature = "sim")]
 #[derive(Debug)]
-struct SharedMemory(std::sync::Arc<redb::backends::InMemoryBackend>);
+struct SharedMemory {
+    bytes: Arc<redb::backends::InMemoryBackend>,
+    held: Arc<AtomicBool>,
+    closed: AtomicBool,
+}
 
 #[cfg(feature = "sim")]
 impl StorageBackend for SharedMemory {
     fn len(&self) -> io::Result<u64> {
-        self.0.len()
+        self.bytes.len()
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read(offset, out)
+        self.bytes.read(offset, out)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
+        self.bytes.set_len(len)
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        self.0.sync_data()
+        self.bytes.sync_data()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.write(offset, data)
-    }
-}
-
-/// A backend of any kind, in the form that redb takes.
-#[derive(Debug)]
-pub(crate) struct AnyBackend(pub(crate) Box<dyn StorageBackend>);
-
-impl StorageBackend for AnyBackend {
-    fn len(&self) -> io::Result<u64> {
-        self.0.len()
-    }
-
-    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.read(offset, out)
-    }
-
-    fn set_len(&self, len: u64) -> io::Result<()> {
-        self.0.set_len(len)
-    }
-
-    fn sync_data(&self) -> io::Result<()> {
-        self.0.sync_data()
-    }
-
-    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        self.0.write(offset, data)
+        self.bytes.write(offset, data)
     }
 
     fn close(&self) -> io::Result<()> {
-        self.0.close()
+        if !self.closed.swap(true, Ordering::AcqRel) {
+            self.held.store(false, Ordering::Release);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(feature = "sim")]
+impl Drop for SharedMemory {
+    fn drop(&mut self) {
+        // Whoever never handed it to redb lets go of it here.
+        let _ = self.close();
+    }
+}
+
+/// A backend of any kind, in the form that redb takes, with an eye on failed reads.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    backend: Box<dyn StorageBackend>,
+    /// Whether a read failed. redb gives no page any more after that, and says so to readers
+    /// only, of whom nobody could tell it to the store.
+    read_failed: Arc<AtomicBool>,
+}
+
+impl Watched {
+    /// Watches `backend`, and where to see what was seen.
+    pub(crate) fn new(backend: Box<dyn StorageBackend>) -> (Self, Arc<AtomicBool>) {
+        let read_failed = Arc::new(AtomicBool::new(false));
+        (Self { backend, read_failed: Arc::clone(&read_failed) }, read_failed)
+    }
+
+    fn watch<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        if result.is_err() {
+            self.read_failed.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+}
+
+impl StorageBackend for Watched {
+    fn len(&self) -> io::Result<u64> {
+        self.watch(self.backend.len())
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.watch(self.backend.read(offset, out))
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.backend.set_len(len)
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.backend.sync_data()
+    }
+
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.backend.write(offset, data)
+    }
+
+    fn close(&self) -> io::Result<()> {
+        self.backend.close()
     }
 
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.0.try_lock_range(start, end)
+        self.backend.try_lock_range(start, end)
     }
 
     fn try_lock_shared_range(
@@ -136,22 +184,22 @@ impl StorageBackend for AnyBackend {
         start: Bound<u64>,
         end: Bound<u64>,
     ) -> Result<bool, BackendError> {
-        self.0.try_lock_shared_range(start, end)
+        self.backend.try_lock_shared_range(start, end)
     }
 
     fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.0.lock_range(start, end)
+        self.backend.lock_range(start, end)
     }
 
     fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.0.lock_shared_range(start, end)
+        self.backend.lock_shared_range(start, end)
     }
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.0.unlock_range(start, end)
+        self.backend.unlock_range(start, end)
     }
 
     fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.0.query_lock_range(start, end)
+        self.backend.query_lock_range(start, end)
     }
 }

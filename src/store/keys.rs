@@ -15,7 +15,7 @@ use crate::store::view::{self, Tables};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct KeyRow {
     id: KeyId,
-    account: AccountId,
+    pub(in crate::store) account: AccountId,
     name: String,
     rights: Rights,
     hint: String,

@@ -18,12 +18,12 @@ use crate::store::view::{self, Tables};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct WalletRow {
-    amount: Amount,
-    held: Amount,
+    pub(in crate::store) amount: Amount,
+    pub(in crate::store) held: Amount,
     /// Entries in the ledger.
-    entries: u64,
-    /// Runs that are not over.
-    active_runs: u32,
+    pub(in crate::store) entries: u64,
+    /// Runs that are not over; deleted ones count while they are executed.
+    pub(in crate::store) active_runs: u32,
 }
 
 impl Record for WalletRow {}
@@ -32,8 +32,8 @@ impl Record for WalletRow {}
 pub(crate) struct EntryRow {
     at: Timestamp,
     kind: EntryKindRow,
-    amount: Amount,
-    balance_after: Amount,
+    pub(in crate::store) amount: Amount,
+    pub(in crate::store) balance_after: Amount,
     reference: Option<[u8; 16]>,
     key: Option<KeyId>,
     note: String,
@@ -55,7 +55,7 @@ pub struct Wallet {
     pub balance: Balance,
     /// Entries in the ledger.
     pub entries: u64,
-    /// Runs that are not over.
+    /// Runs that are not over; deleted ones count while they are executed.
     pub active_runs: u32,
 }
 

@@ -28,7 +28,7 @@ pub struct Identity {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct IdentityRow {
+pub(crate) struct IdentityRow {
     /// The format a reader must know.
     format: u32,
     instance: Id<Instance>,

@@ -5,7 +5,7 @@
 //! served. A file of a newer format is refused with the format it needs.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -14,9 +14,11 @@ use redb::{Builder, Database, DatabaseError, Durability};
 
 use crate::domain::id::{Id, Instance};
 use crate::domain::time::Timestamp;
-use crate::store::disk::{AnyBackend, Disk};
+use crate::store::disk::{Disk, StorageBackend, Watched};
 use crate::store::error::Error;
+use crate::store::handle::Opened;
 use crate::store::meta;
+use crate::store::overlay::Overlay;
 use crate::store::tables::Table;
 use crate::store::txn::Txn;
 
@@ -51,6 +53,15 @@ pub enum Verify {
     Always,
     /// Not now.
     Never,
+}
+
+/// What is done with an open file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Everything.
+    ReadAndWrite,
+    /// Reading only; what redb writes by itself stays in memory.
+    ReadOnly,
 }
 
 impl DataDir {
@@ -91,7 +102,7 @@ impl DataDir {
         let unreadable =
             |reason: &str| Error::Unreadable { path: path.clone(), reason: reason.into() };
         match fs::metadata(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // A new name is on disk only when its directory is.
                 let synced = File::open(&self.path).and_then(|it| it.sync_all());
                 synced.map_err(|it| directory(&self.path, &it.to_string()))?;
@@ -101,7 +112,8 @@ impl DataDir {
             Ok(found) if found.len() > 0 => {
                 let mut magic = [0; MAGIC.len()];
                 let read = File::open(&path).and_then(|mut it| it.read_exact(&mut magic));
-                if read.is_err() || magic != *MAGIC {
+                // A file that was never finished begins with zeros; opening it tells.
+                if read.is_err() || (magic != *MAGIC && magic != [0; MAGIC.len()]) {
                     return Err(unreadable("it is not a data file of this program"));
                 }
             }
@@ -111,18 +123,41 @@ impl DataDir {
     }
 }
 
-/// Opens the file with redb; a fault in it becomes an error, never a panic.
+/// Opens the file, makes what is missing in it, and checks that this version can read it.
+///
+/// # Errors
+///
+/// All of [`Error`] but `Busy` and `Bug`.
+pub(crate) fn prepared(disk: &dyn Disk, options: &Options) -> Result<Opened, Error> {
+    caught(disk, || {
+        let opened = verified(disk, options.cache_bytes, options.verify, Access::ReadAndWrite)?;
+        prepare(&opened.database, options)?;
+        Ok(opened)
+    })
+}
+
+/// Opens a file that was prepared before.
+///
+/// # Errors
+///
+/// What is wrong with the file or the disk.
 pub(crate) fn database(
     disk: &dyn Disk,
     cache_bytes: usize,
     verify: Verify,
-) -> Result<Database, Error> {
-    let opened = catch_unwind(AssertUnwindSafe(|| open_and_verify(disk, cache_bytes, verify)));
+    access: Access,
+) -> Result<Opened, Error> {
+    caught(disk, || verified(disk, cache_bytes, verify, access))
+}
+
+/// Turns a panic into an error: redb trusts the pages of a file.
+fn caught<T>(disk: &dyn Disk, open: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let opened = catch_unwind(AssertUnwindSafe(open));
     opened.unwrap_or_else(|_| Err(unreadable(disk, "its pages contradict each other")))
 }
 
 /// Makes the tables of a new file and checks the format of an old one.
-pub(crate) fn prepare(database: &Database, options: &Options) -> Result<(), Error> {
+fn prepare(database: &Database, options: &Options) -> Result<(), Error> {
     let mut transaction = database.begin_write()?;
     transaction
         .set_durability(Durability::Immediate)
@@ -139,11 +174,25 @@ pub(crate) fn prepare(database: &Database, options: &Options) -> Result<(), Erro
     Ok(())
 }
 
-fn open_and_verify(disk: &dyn Disk, cache_bytes: usize, verify: Verify) -> Result<Database, Error> {
-    let backend = disk.open().map_err(|it| unreadable(disk, &it.to_string()))?;
-    let bytes = backend.len().map_err(|it| unreadable(disk, &it.to_string()))?;
-    let opened =
-        Builder::new().set_cache_size(cache_bytes).create_with_backend(AnyBackend(backend));
+fn verified(
+    disk: &dyn Disk,
+    cache_bytes: usize,
+    verify: Verify,
+    access: Access,
+) -> Result<Opened, Error> {
+    let mut backend = disk.open().map_err(|it| cannot_take(disk, &it))?;
+    let mut bytes = backend.len().map_err(from_io)?;
+    match access {
+        Access::ReadOnly if bytes == 0 => return Err(unreadable(disk, "it is empty")),
+        Access::ReadOnly => backend = Box::new(Overlay::over(backend).map_err(from_io)?),
+        Access::ReadAndWrite if is_unborn(backend.as_ref(), bytes).map_err(from_io)? => {
+            backend.set_len(0).map_err(from_io)?;
+            bytes = 0;
+        }
+        Access::ReadAndWrite => {}
+    }
+    let (backend, read_failed) = Watched::new(backend);
+    let opened = Builder::new().set_cache_size(cache_bytes).create_with_backend(backend);
     let mut database = opened.map_err(|it| cannot_open(disk, it))?;
     let check = match verify {
         Verify::Always => true,
@@ -151,23 +200,65 @@ fn open_and_verify(disk: &dyn Disk, cache_bytes: usize, verify: Verify) -> Resul
         Verify::Never => false,
     };
     if check && bytes > 0 {
-        match database.check_integrity() {
-            // False means that something was repaired, which an unclean end leaves behind.
-            Ok(_) => {}
-            Err(error) => return Err(unreadable(disk, &error.to_string())),
-        }
+        // False means that something was repaired, which an unclean end leaves behind.
+        database.check_integrity().map_err(|it| cannot_open(disk, it))?;
     }
-    Ok(database)
+    Ok(Opened { database, read_failed })
+}
+
+/// Whether the power failed while redb made the file, before anything was kept in it.
+///
+/// redb writes its magic number last, and until then there is nothing behind the first page. A
+/// file that lost its first page has something there, and is not touched.
+fn is_unborn(backend: &dyn StorageBackend, bytes: u64) -> io::Result<bool> {
+    let Some(bytes) = usize::try_from(bytes).ok().filter(|it| (1..=UNBORN_BYTES_MAX).contains(it))
+    else {
+        return Ok(false);
+    };
+    let mut all = vec![0; bytes];
+    let (magic, _) = all.split_at_mut(bytes.min(MAGIC.len()));
+    backend.read(0, magic)?;
+    if magic.iter().any(|it| *it != 0) {
+        return Ok(false);
+    }
+    backend.read(0, &mut all)?;
+    Ok(all.iter().skip(PAGE_BYTES).all(|it| *it == 0))
+}
+
+fn cannot_take(disk: &dyn Disk, error: &io::Error) -> Error {
+    if error.kind() == io::ErrorKind::ResourceBusy {
+        return locked(disk);
+    }
+    directory(disk.path(), &format!("cannot be opened: {error}"))
 }
 
 fn cannot_open(disk: &dyn Disk, error: DatabaseError) -> Error {
     if matches!(error, DatabaseError::DatabaseAlreadyOpen) {
-        return Error::Locked { path: disk.path().into(), pid: None };
+        return locked(disk);
     }
     if let DatabaseError::Storage(redb::StorageError::Io(io)) = error {
-        return Error::from_redb(redb::Error::Io(io));
+        return match is_of_the_file(&io) {
+            true => unreadable(disk, &io.to_string()),
+            false => from_io(io),
+        };
     }
     unreadable(disk, &error.to_string())
+}
+
+/// Whether the file is at fault, and not the disk: it is not redb's own, or it ends too early.
+fn is_of_the_file(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof
+    )
+}
+
+fn locked(disk: &dyn Disk) -> Error {
+    Error::Locked { path: disk.path().into(), pid: None }
+}
+
+fn from_io(error: io::Error) -> Error {
+    Error::from_redb(redb::Error::Io(error))
 }
 
 fn unreadable(disk: &dyn Disk, reason: &str) -> Error {
@@ -231,6 +322,10 @@ const FILE_NAME: &str = "errand.redb";
 const LOCK_NAME: &str = "LOCK";
 /// What a redb file begins with. Source: redb's design document, "Super header".
 const MAGIC: &[u8; 4] = b"redb";
+/// Bytes of a page of redb.
+const PAGE_BYTES: usize = 4096;
+/// More bytes than a new file of redb has.
+const UNBORN_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// The largest file that is checked at each start: about a second and a half.
 const VERIFY_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use crate::store::error::Error;
 use crate::store::txn::Txn;
@@ -28,13 +28,19 @@ pub(crate) struct Write<F, T, E> {
     operation: F,
     outcome: Option<Result<T, E>>,
     caller: oneshot::Sender<Result<T, E>>,
+    /// Its place among those that wait: it is taken until the write is answered, also when the
+    /// caller went away, so that what waits stays bounded.
+    _room: OwnedSemaphorePermit,
 }
 
 impl<F, T, E> Write<F, T, E> {
     /// A write that did not run yet, and where its answer will arrive.
-    pub(crate) fn new(operation: F) -> (Self, oneshot::Receiver<Result<T, E>>) {
+    pub(crate) fn new(
+        operation: F,
+        room: OwnedSemaphorePermit,
+    ) -> (Self, oneshot::Receiver<Result<T, E>>) {
         let (caller, answer) = oneshot::channel();
-        (Self { operation, outcome: None, caller }, answer)
+        (Self { operation, outcome: None, caller, _room: room }, answer)
     }
 }
 

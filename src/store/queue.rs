@@ -18,7 +18,7 @@ use crate::store::view::{self, Tables};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ClaimRow {
-    account: AccountId,
+    pub(in crate::store) account: AccountId,
     attempt: u32,
     boot: u64,
     claimed_at: Timestamp,

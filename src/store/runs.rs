@@ -5,70 +5,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::account::{AccountId, KeyId};
-use crate::domain::money::Amount;
-use crate::domain::run::{Failure, Reason, Report, Run, RunId, ScheduleId, Status, Trigger};
-use crate::domain::time::Timestamp;
+use crate::domain::account::AccountId;
+use crate::domain::run::{Report, Run, RunId, Status};
 use crate::store::codec::{self, Record};
 use crate::store::error::Error;
 use crate::store::key::Key;
+use crate::store::run_row::{self, RunRow};
 use crate::store::tables::Table;
 use crate::store::txn::Txn;
 use crate::store::view::{self, Tables};
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct RunRow {
-    key: Option<KeyId>,
-    kind: String,
-    input: String,
-    external_id: Option<String>,
-    trigger: TriggerRow,
-    status: StatusRow,
-    hold: Amount,
-    cost: Amount,
-    attempts: u32,
-    due_at: Timestamp,
-    created_at: Timestamp,
-    started_at: Option<Timestamp>,
-    finished_at: Option<Timestamp>,
-    updated_at: Timestamp,
-    failure: Option<FailureRow>,
-    cancel_requested: bool,
-}
-
-impl Record for RunRow {}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum TriggerRow {
-    Api,
-    Schedule { schedule: ScheduleId, scheduled_for: Timestamp },
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum StatusRow {
-    Pending,
-    Running,
-    Succeeded,
-    NoSignal,
-    Failed,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct FailureRow {
-    reason: ReasonRow,
-    code: String,
-    message: String,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum ReasonRow {
-    AgentError,
-    Timeout,
-    WorkerLost,
-    Canceled,
-    OutputTooLarge,
-    KindUnavailable,
-}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TextRow(String);
@@ -119,7 +64,7 @@ pub enum Part {
 ///
 /// What the disk says.
 pub fn insert(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
-    txn.put(Table::Runs, &run_key(run.account, run.id), &row(run))?;
+    txn.put(Table::Runs, &run_key(run.account, run.id), &run_row::of(run))?;
     if let Some(label) = label_key(run) {
         txn.mark(Table::RunLabels, &label)?;
     }
@@ -132,7 +77,7 @@ pub fn insert(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
 ///
 /// What the disk says.
 pub fn put(txn: &mut Txn<'_>, before: &Run, after: &Run) -> Result<(), Error> {
-    txn.put(Table::Runs, &run_key(after.account, after.id), &row(after))?;
+    txn.put(Table::Runs, &run_key(after.account, after.id), &run_row::of(after))?;
     if before.status != after.status {
         leave(txn, before)?;
         enter(txn, after)?;
@@ -164,8 +109,8 @@ pub fn remove(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
 ///
 /// What the disk says.
 pub fn find(tables: &impl Tables, account: AccountId, id: RunId) -> Result<Option<Run>, Error> {
-    let found: Option<RunRow> = view::record(tables, Table::Runs, &run_key(account, id))?;
-    Ok(found.map(|it| run(account, id, it)))
+    let found: Option<RunRow<'_>> = view::record(tables, Table::Runs, &run_key(account, id))?;
+    Ok(found.map(|it| run_row::run(account, id, it)))
 }
 
 /// Keeps a run that was deleted while it is executed, so that its hold can be settled.
@@ -174,7 +119,7 @@ pub fn find(tables: &impl Tables, account: AccountId, id: RunId) -> Result<Optio
 ///
 /// What the disk says.
 pub fn put_ghost(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
-    txn.put(Table::Ghosts, &run_key(run.account, run.id), &row(run))
+    txn.put(Table::Ghosts, &run_key(run.account, run.id), &run_row::of(run))
 }
 
 /// The deleted run of that account and id.
@@ -187,8 +132,8 @@ pub fn find_ghost(
     account: AccountId,
     id: RunId,
 ) -> Result<Option<Run>, Error> {
-    let found: Option<RunRow> = view::record(tables, Table::Ghosts, &run_key(account, id))?;
-    Ok(found.map(|it| run(account, id, it)))
+    let found: Option<RunRow<'_>> = view::record(tables, Table::Ghosts, &run_key(account, id))?;
+    Ok(found.map(|it| run_row::run(account, id, it)))
 }
 
 /// Forgets a deleted run for good.
@@ -297,7 +242,7 @@ pub(crate) fn decode(
     key: &[u8],
     value: &[u8],
 ) -> Result<Run, Error> {
-    codec::decode(Table::Runs, key, value).map(|it| run(account, id, it))
+    codec::decode(Table::Runs, key, value).map(|it| run_row::run(account, id, it))
 }
 
 /// The number that stands for a status in keys.
@@ -327,101 +272,15 @@ fn leave(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
     Ok(())
 }
 
-fn text_key(account: AccountId, id: RunId, part: Part) -> Key {
+/// The key of a text that a run left behind.
+pub(crate) fn text_key(account: AccountId, id: RunId, part: Part) -> Key {
     run_key(account, id).u8(match part {
         Part::Output => 0,
         Part::Result => 1,
     })
 }
 
-fn kind_key(kind: &str) -> Key {
+/// The key of a kind.
+pub(crate) fn kind_key(kind: &str) -> Key {
     Key::new().bytes(kind.as_bytes())
-}
-
-fn row(run: &Run) -> RunRow {
-    RunRow {
-        key: run.key,
-        kind: run.kind.clone(),
-        input: run.input.clone(),
-        external_id: run.external_id.clone(),
-        trigger: match run.trigger {
-            Trigger::Api => TriggerRow::Api,
-            Trigger::Schedule { schedule, scheduled_for } => {
-                TriggerRow::Schedule { schedule, scheduled_for }
-            }
-        },
-        status: match run.status {
-            Status::Pending => StatusRow::Pending,
-            Status::Running => StatusRow::Running,
-            Status::Succeeded => StatusRow::Succeeded,
-            Status::NoSignal => StatusRow::NoSignal,
-            Status::Failed => StatusRow::Failed,
-        },
-        hold: run.hold,
-        cost: run.cost,
-        attempts: run.attempts,
-        due_at: run.due_at,
-        created_at: run.created_at,
-        started_at: run.started_at,
-        finished_at: run.finished_at,
-        updated_at: run.updated_at,
-        failure: run.failure.as_ref().map(|it| FailureRow {
-            reason: match it.reason {
-                Reason::AgentError => ReasonRow::AgentError,
-                Reason::Timeout => ReasonRow::Timeout,
-                Reason::WorkerLost => ReasonRow::WorkerLost,
-                Reason::Canceled => ReasonRow::Canceled,
-                Reason::OutputTooLarge => ReasonRow::OutputTooLarge,
-                Reason::KindUnavailable => ReasonRow::KindUnavailable,
-            },
-            code: it.code.clone(),
-            message: it.message.clone(),
-        }),
-        cancel_requested: run.cancel_requested,
-    }
-}
-
-fn run(account: AccountId, id: RunId, row: RunRow) -> Run {
-    Run {
-        id,
-        account,
-        key: row.key,
-        kind: row.kind,
-        input: row.input,
-        external_id: row.external_id,
-        trigger: match row.trigger {
-            TriggerRow::Api => Trigger::Api,
-            TriggerRow::Schedule { schedule, scheduled_for } => {
-                Trigger::Schedule { schedule, scheduled_for }
-            }
-        },
-        status: match row.status {
-            StatusRow::Pending => Status::Pending,
-            StatusRow::Running => Status::Running,
-            StatusRow::Succeeded => Status::Succeeded,
-            StatusRow::NoSignal => Status::NoSignal,
-            StatusRow::Failed => Status::Failed,
-        },
-        hold: row.hold,
-        cost: row.cost,
-        attempts: row.attempts,
-        due_at: row.due_at,
-        created_at: row.created_at,
-        started_at: row.started_at,
-        finished_at: row.finished_at,
-        updated_at: row.updated_at,
-        failure: row.failure.map(|it| Failure {
-            reason: match it.reason {
-                ReasonRow::AgentError => Reason::AgentError,
-                ReasonRow::Timeout => Reason::Timeout,
-                ReasonRow::WorkerLost => Reason::WorkerLost,
-                ReasonRow::Canceled => Reason::Canceled,
-                ReasonRow::OutputTooLarge => Reason::OutputTooLarge,
-                ReasonRow::KindUnavailable => Reason::KindUnavailable,
-            },
-            code: it.code,
-            message: it.message,
-        }),
-        cancel_requested: row.cancel_requested,
-    }
 }

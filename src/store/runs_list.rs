@@ -71,7 +71,10 @@ pub fn scan(
             count(tables, account, filter)?
         }
         Filter { .. } => Walk::new(tables, &sources, times)?.try_fold(0_u64, |sum, id| {
-            let chosen = choose(tables, account, filter, id?)?.is_some();
+            let id = id?;
+            // Without a label every id of the walk is chosen, and its record need not be read.
+            let chosen =
+                filter.external_id.is_none() || choose(tables, account, filter, id)?.is_some();
             Ok::<_, Error>(sum.saturating_add(u64::from(chosen)))
         })?,
     };
@@ -81,7 +84,7 @@ pub fn scan(
     let mut has_more = false;
     for id in Walk::new(tables, &sources, times)? {
         let id = id?;
-        // Without a label every id of the walk is chosen, and skipping need not read the record.
+        // Here too: skipping need not read the record.
         if filter.external_id.is_none() && skipped < window.offset {
             skipped = skipped.saturating_add(1);
             continue;
@@ -165,9 +168,9 @@ fn sources(
         return Ok(Some(vec![(Table::Runs, Key::of(account))]));
     }
     let Some(kinds) = kinds(tables, filter)? else { return Ok(None) };
-    let keys = kinds.into_iter().flat_map(|kind| {
-        statuses(filter).iter().map(move |&status| CountKey { account, kind, status })
-    });
+    let keys = kinds
+        .into_iter()
+        .flat_map(|kind| statuses(filter).map(move |status| CountKey { account, kind, status }));
     Ok(Some(keys.map(|it| (Table::RunStates, it.key())).collect()))
 }
 
@@ -227,13 +230,13 @@ fn choose(
     let found = runs::find(tables, account, id)?;
     let run = found.ok_or(Error::Damaged { table: Table::RunStates.name() })?;
     let kind_fits = filter.kind.as_ref().is_none_or(|it| *it == run.kind);
-    Ok((kind_fits && statuses(filter).contains(&run.status)).then_some(run))
+    Ok((kind_fits && wants(filter, run.status)).then_some(run))
 }
 
 fn count(tables: &impl Tables, account: AccountId, filter: &Filter) -> Result<u64, Error> {
     let mut sum = 0_u64;
     for kind in kinds(tables, filter)?.unwrap_or_default() {
-        for &status in statuses(filter) {
+        for status in statuses(filter) {
             let key = CountKey { account, kind, status }.key();
             let row: Option<CountRow> = view::record(tables, Table::RunCounts, &key)?;
             sum = sum.saturating_add(row.unwrap_or_default().0);
@@ -249,8 +252,13 @@ fn kinds(tables: &impl Tables, filter: &Filter) -> Result<Option<Vec<KindCode>>,
     }
 }
 
-fn statuses(filter: &Filter) -> &[Status] {
-    if filter.statuses.is_empty() { &Status::ALL } else { &filter.statuses }
+/// The wanted statuses, each once, however often the filter names it.
+fn statuses(filter: &Filter) -> impl Iterator<Item = Status> {
+    Status::ALL.into_iter().filter(|it| wants(filter, *it))
+}
+
+fn wants(filter: &Filter, status: Status) -> bool {
+    filter.statuses.is_empty() || filter.statuses.contains(&status)
 }
 
 /// A span of ids: from the first of `start` up to, and without, `end`.

@@ -17,7 +17,8 @@ pub enum Table {
     /// Key: account. Value: `ledger::WalletRow`.
     ///
     /// Invariant: the amount is the sum of the account's ledger; the held part is the sum of the
-    /// holds of its runs and ghosts.
+    /// holds of its runs and ghosts; the runs that are not over are those of `Runs` and all of
+    /// `Ghosts`, because a deleted run counts until its execution has ended.
     Wallets,
     /// Every change of a balance, never changed again.
     /// Key: account, number from 1 without gaps. Value: `ledger::EntryRow`.
@@ -26,9 +27,9 @@ pub enum Table {
     Keys,
     /// Numbers for the names of kinds. Key: name. Value: `runs::KindRow`.
     Kinds,
-    /// Runs. Key: account, run. Value: `runs::RunRow`.
+    /// Runs. Key: account, run. Value: `run_row::RunRow`.
     Runs,
-    /// Deleted runs whose execution is still going on. Key: account, run. Value: `runs::RunRow`.
+    /// Deleted runs whose execution is still going on. Key: account, run. Value: `run_row::RunRow`.
     ///
     /// Invariant: each has a claim.
     Ghosts,

@@ -122,6 +122,17 @@ impl<'t> Txn<'t> {
         self.counts.insert(key, row);
     }
 
+    /// Writes any bytes, for tests that need a damaged file.
+    #[cfg(test)]
+    pub(in crate::store) fn plant(
+        &mut self,
+        table: Table,
+        key: &Key,
+        value: &[u8],
+    ) -> Result<(), Error> {
+        self.insert(table, key, value)
+    }
+
     fn insert(&mut self, table: Table, key: &Key, value: &[u8]) -> Result<(), Error> {
         self.writes = self.writes.saturating_add(1);
         let inserted = self.table_mut(table)?.insert(key.as_slice(), value).map(|_| ());

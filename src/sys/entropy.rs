@@ -27,11 +27,13 @@ enum Source {
     Seeded(Mutex<u64>),
 }
 
-/// The time and the counter of the newest id.
+/// The newest id's time and counter, and random bytes for the next ones.
 #[derive(Debug, Default)]
 struct Last {
     millis: i64,
     counter: u16,
+    /// Drawn many at a time, because a draw is a call of the kernel. Ids are no secrets.
+    drawn: Vec<[u8; 8]>,
 }
 
 impl Entropy {
@@ -90,13 +92,17 @@ impl Entropy {
     pub fn id<T>(&self, now: Timestamp) -> Id<T> {
         let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
         if now.millis() > last.millis {
-            *last = Last { millis: now.millis(), counter: 0 };
+            (last.millis, last.counter) = (now.millis(), 0);
         } else if last.counter < COUNTER_MAX {
             last.counter = last.counter.saturating_add(1);
         } else {
-            *last = Last { millis: last.millis.saturating_add(1), counter: 0 };
+            (last.millis, last.counter) = (last.millis.saturating_add(1), 0);
         }
-        Id::new(Timestamp::from_millis(last.millis), last.counter, self.bytes())
+        if last.drawn.is_empty() {
+            last.drawn.extend_from_slice(self.bytes::<DRAWN_BYTES>().as_chunks().0);
+        }
+        let random = last.drawn.pop().unwrap_or_default();
+        Id::new(Timestamp::from_millis(last.millis), last.counter, random)
     }
 
     /// Makes all later ids sort after `newest`, which an earlier process made.
@@ -104,7 +110,7 @@ impl Entropy {
         let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
         let millis = newest.born_at().millis();
         if millis >= last.millis {
-            *last = Last { millis, counter: COUNTER_MAX };
+            (last.millis, last.counter) = (millis, COUNTER_MAX);
         }
     }
 }
@@ -119,6 +125,8 @@ fn split_mix(state: &mut u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
+/// Random bytes that are drawn at once for ids.
+const DRAWN_BYTES: usize = 512;
 /// The largest counter: twelve bits.
 const COUNTER_MAX: u16 = 0xFFF;
 

@@ -19,7 +19,7 @@ async fn a_run_is_accepted_done_and_charged_once() {
     assert_eq!(over["output"], "a report");
     assert_eq!((&over["cost"], &over["cost_reserved"]), (&json!("0.02"), &json!("0")));
     assert_eq!(house.money().await, ("9.98".into(), "0".into(), "9.98".into()));
-    house.examine();
+    house.examine().await;
 }
 
 /// Source: service interface, "What the service does": resources belong to the account.

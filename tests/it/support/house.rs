@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use errand::app::{accounts, keys};
+use errand::app::{accounts, keys, upkeep};
 use errand::config::Config;
 use errand::daemon::{Daemon, World};
 use errand::domain::account::{AccountId, KeyId, Rights};
@@ -13,7 +13,6 @@ use errand::domain::time::Timestamp;
 use errand::inbound::{self, Peer};
 use errand::outbound::fake::Internet;
 use errand::store::MemoryDisk;
-use errand::store::doctor;
 use errand::sys::clock::Clock;
 use errand::sys::entropy::Entropy;
 use serde_json::{Value, json};
@@ -183,9 +182,8 @@ impl House {
     }
 
     /// Every invariant between the tables holds.
-    pub fn examine(&self) {
-        let store = errand::app::upkeep::store(self.daemon().app());
-        let findings = doctor::examine(&store).unwrap();
-        assert!(findings.problems.is_empty(), "{:#?}", findings.problems);
+    pub async fn examine(&self) {
+        let findings = upkeep::examine(self.daemon().app()).await.unwrap();
+        assert!(findings.is_clean(), "{:#?}", findings.problems);
     }
 }
