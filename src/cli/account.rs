@@ -29,7 +29,7 @@ async fn create(here: &Here, name: &str, currency: Option<String>) -> Result<(),
     if out.is_json() {
         out.json(&made)?;
     } else {
-        let id = field(&made, "id");
+        let (id, data) = (field(&made, "id"), here.same_data());
         out.line(out.strong(&format!("account {} made", field(&made, "name"))))?;
         out.facts(&[
             ("id", id.clone()),
@@ -37,8 +37,8 @@ async fn create(here: &Here, name: &str, currency: Option<String>) -> Result<(),
             (
                 "next",
                 format!(
-                    "errand balance credit {id} 10\n\
-                     errand key create --account {id} --name NAME"
+                    "errand balance credit {id} 10{data}\n\
+                     errand key create --account {id} --name NAME{data}"
                 ),
             ),
         ])?;

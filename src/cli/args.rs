@@ -3,19 +3,20 @@
 //! The help of a flag that mirrors a setting comes from the table of settings.
 
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
 
-use crate::config::help;
+use crate::config::{Profile, help};
 
 /// Paid background work from one binary: runs, a balance, an HTTP API.
 #[derive(Debug, Parser)]
 #[command(
     name = "errand",
+    bin_name = "errand",
     version,
     about = "Paid background work over HTTP, from one binary and one data file",
     after_help = FIRST_STEPS,
     arg_required_else_help = true,
-    disable_help_subcommand = true,
     max_term_width = 100,
     styles = STYLES,
 )]
@@ -43,7 +44,7 @@ pub(super) struct Global {
     )]
     pub(super) config: Option<String>,
     /// What to print on standard output: text for people, or one JSON value for scripts
-    #[arg(long, global = true, value_name = "FORM", default_value = "text")]
+    #[arg(long, global = true, value_name = "FORM", default_value = "text", value_parser = forms())]
     pub(super) output: Form,
     /// No colours, also on a terminal
     #[arg(long, global = true)]
@@ -51,7 +52,7 @@ pub(super) struct Global {
 }
 
 /// What to print on standard output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// Text for people.
     Text,
@@ -212,7 +213,8 @@ pub(super) enum BalanceVerb {
         #[arg(value_name = "ACCOUNT_ID")]
         id: String,
         /// At most so many lines
-        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=200))]
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        #[arg(value_parser = clap::value_parser!(u32).range(1..=200))]
         limit: u32,
         /// Only lines before this number
         #[arg(long, value_name = "SEQ")]
@@ -230,8 +232,8 @@ pub(super) enum ConfigVerb {
     #[command(after_help = CONFIG_INIT_EXAMPLES)]
     Init {
         /// What it is for
-        #[arg(long, default_value = "local")]
-        profile: ProfileName,
+        #[arg(long, value_name = "NAME", default_value = "local", value_parser = profiles())]
+        profile: Profile,
     },
     /// Check all settings and the files that they name; exit 7 when something is wrong
     #[command(after_help = CONFIG_CHECK_EXAMPLES)]
@@ -255,19 +257,18 @@ pub(super) enum ConfigVerb {
     },
 }
 
-/// What a settings file to begin with is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum ProfileName {
-    /// One machine, nobody else.
-    Local,
-    /// Behind a reverse proxy on the same machine.
-    Proxy,
-    /// In a container.
-    Docker,
+fn forms() -> impl TypedValueParser<Value = Form> {
+    let words = PossibleValuesParser::new(["text", "json"]);
+    words.map(|it| if it == "json" { Form::Json } else { Form::Text })
+}
+
+fn profiles() -> impl TypedValueParser<Value = Profile> {
+    let words = PossibleValuesParser::new(Profile::ALL.map(Profile::as_str));
+    words.try_map(|it| Profile::parse(&it).ok_or("no such profile"))
 }
 
 fn listen_help() -> String {
-    format!("{}; may be given several times.", help("http.listen"))
+    format!("{}; may be repeated", help("http.listen"))
 }
 
 const STYLES: Styles = Styles::styled()
@@ -298,7 +299,7 @@ before `ready` is printed: base_url, api_key, signing_secret, account_id.
 Examples:
   errand dev
   errand dev --listen 127.0.0.1:0 --ephemeral
-  curl -H \"Authorization: Bearer $(jq -r .api_key .errand/dev.json)\" http://127.0.0.1:7270/v1/account";
+  KEY=$(jq -r .api_key .errand/dev.json)";
 
 const SERVE_EXAMPLES: &str = "\
 SIGTERM or Ctrl-C lets requests and runs end first; a second one stops at once. SIGHUP reads the

@@ -89,7 +89,7 @@ async fn ledger(
 
 async fn verify(here: &Here) -> Result<(), Failure> {
     let reach = Reach::find(&here.load()?.config, Missing::Refuse).await?;
-    let found = reach.ask(&Ask::post("/ledger/verify", json!({}))).await?;
+    let found = reach.ask(&Ask::slow("/ledger/verify")).await?;
     let number = |name| found.get(name).and_then(Value::as_u64).unwrap_or(0);
     let is_ok = found.get("ok").and_then(Value::as_bool) == Some(true);
     let faults = found.get("faults").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -20,6 +21,8 @@ pub(super) struct Ask {
     path: String,
     body: Option<Value>,
     key: Option<String>,
+    /// Time for the whole answer.
+    pub(super) patience: Duration,
 }
 
 /// What came back.
@@ -47,12 +50,24 @@ pub(super) enum NoAnswer {
 impl Ask {
     /// Asks for what is at a path.
     pub(super) fn get(path: impl Into<String>) -> Self {
-        Self { method: Method::GET, path: path.into(), body: None, key: None }
+        Self {
+            method: Method::GET,
+            path: path.into(),
+            body: None,
+            key: None,
+            patience: ANSWER_WAIT,
+        }
     }
 
     /// Asks for something to be done.
     pub(super) fn post(path: impl Into<String>, body: Value) -> Self {
-        Self { method: Method::POST, path: path.into(), body: Some(body), key: None }
+        Self { method: Method::POST, body: Some(body), ..Self::get(path) }
+    }
+
+    /// Asks for something that takes as long as the data is large.
+    pub(super) fn slow(path: impl Into<String>) -> Self {
+        let nothing = Value::Object(serde_json::Map::new());
+        Self { patience: SLOW_ANSWER_WAIT, ..Self::post(path, nothing) }
     }
 
     /// The same request with an API key.
@@ -154,6 +169,10 @@ impl std::error::Error for NoAnswer {
     }
 }
 
+/// Time for an answer.
+const ANSWER_WAIT: Duration = Duration::from_secs(30);
+/// Time for an answer that takes a look at every record.
+const SLOW_ANSWER_WAIT: Duration = Duration::from_hours(2);
 /// Bytes of an answer: a list of many accounts fits.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 

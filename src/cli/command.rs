@@ -110,6 +110,14 @@ impl Here {
     pub(super) const fn names_data_dir(&self) -> bool {
         self.global.data_dir.is_some()
     }
+
+    /// What to add to a command so that it finds the same data; begins with a space.
+    pub(super) fn same_data(&self) -> String {
+        let flag = |name: &str, value: &Option<String>| {
+            value.as_ref().map_or_else(String::new, |it| format!(" {name} {it}"))
+        };
+        flag("--config", &self.global.config) + &flag("--data-dir", &self.global.data_dir)
+    }
 }
 
 /// Time for threads to end that are still at work when the verb is done.

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::args::{ConfigVerb, ProfileName};
+use crate::cli::args::ConfigVerb;
 use crate::cli::command::Here;
 use crate::cli::exit::{Exit, Failure, with_sources};
 use crate::config::{
-    Loaded, Mode, Origins, Profile, Setting, Source, commented_file, effective_file, reference,
+    Loaded, Mode, Origins, Setting, Source, commented_file, effective_file, listing, reference,
 };
 use crate::inbound::Acceptor;
 use crate::outbound::Trust;
@@ -15,11 +15,7 @@ use crate::sys::clock::Clock;
 /// Does what was asked.
 pub(super) fn run(here: &Here, verb: ConfigVerb) -> Result<(), Failure> {
     match verb {
-        ConfigVerb::Init { profile } => here.out.text(&commented_file(match profile {
-            ProfileName::Local => Profile::Local,
-            ProfileName::Proxy => Profile::Proxy,
-            ProfileName::Docker => Profile::Docker,
-        })),
+        ConfigVerb::Init { profile } => here.out.text(&commented_file(profile)),
         ConfigVerb::Check { file } => check(here, file),
         ConfigVerb::Show { sources: true } => show(here, Origins::Shown),
         ConfigVerb::Show { sources: false } => show(here, Origins::Hidden),
@@ -77,7 +73,7 @@ fn keys(here: &Here) -> Result<(), Failure> {
         let row = |it: &Setting| {
             json!({
                 "key": it.name,
-                "default": it.default_text(),
+                "default": it.default_words(),
                 "value": it.expectation(),
                 "variable": it.variable(),
                 "meaning": it.meaning,
@@ -86,12 +82,7 @@ fn keys(here: &Here) -> Result<(), Failure> {
         let rows: Vec<Value> = Setting::all().iter().map(row).collect();
         return out.json(&json!({ "settings": rows }));
     }
-    for setting in Setting::all() {
-        out.line(out.strong(setting.name))?;
-        out.line(format!("  {}", setting.meaning))?;
-        out.line(format!("  {}; default: {}", setting.expectation(), setting.default_text()))?;
-    }
-    Ok(())
+    out.text(&listing())
 }
 
 fn file_text(loaded: &Loaded) -> Option<String> {

@@ -176,9 +176,17 @@ fn banner(
         ("balance", format!("{} {}", wallet.balance.available(), account.currency)),
     ];
     all.extend(facts);
-    let call = format!("curl -H 'Authorization: Bearer {api_key}' {base_url}/account");
-    all.push(("try it", call));
+    all.push(("try it", first_call(base_url, api_key)));
     out.facts(&all)
+}
+
+/// A command that makes a run, to be pasted into a shell.
+fn first_call(base_url: &str, api_key: &str) -> String {
+    format!(
+        "curl {base_url}/agents/runs \\\n  -H 'Authorization: Bearer {api_key}' \\\n  \
+         -H 'Content-Type: application/json' \\\n  \
+         -d '{{\"kind\":\"seo_audit\",\"input\":{{\"url\":\"https://example.org/\"}}}}'"
+    )
 }
 
 const ACCOUNT_NAME: &str = "dev";

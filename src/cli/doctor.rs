@@ -1,6 +1,6 @@
 //! `errand doctor`: is everything in the data file as it must be?
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::cli::client::Ask;
 use crate::cli::command::Here;
@@ -15,7 +15,7 @@ pub(super) async fn run(here: &Here) -> Result<(), Failure> {
     // Without a daemon, opening the file compares every page with its checksum.
     config.data.verify = Verify::Always;
     let reach = Reach::find(&config, Missing::Refuse).await?;
-    let found = reach.ask(&Ask::post("/doctor", json!({}))).await?;
+    let found = reach.ask(&Ask::slow("/doctor")).await?;
     let list = |name: &str| found.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
     let (tables, problems) = (list("tables"), list("problems"));
     let more = found.get("more").and_then(Value::as_u64).unwrap_or(0);

@@ -94,7 +94,7 @@ impl Reach {
     ///
     /// The failure that another answer stands for, with the data that was asked.
     pub(super) async fn ask(&self, ask: &Ask) -> Result<Value, Failure> {
-        let answer = match self.clock.within(ANSWER_WAIT, self.answer(ask)).await {
+        let answer = match self.clock.within(ask.patience, self.answer(ask)).await {
             Ok(Ok(answer)) => answer.success(),
             Ok(Err(error)) => Err(unanswered(&error, self.whom())),
             Err(_) => {
@@ -220,8 +220,6 @@ fn silent(dir: &Path, pid: Option<u32>) -> Failure {
 /// Time for a daemon that starts to listen, or for one that stops to let go.
 const HOLDER_WAIT: Duration = Duration::from_secs(5);
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
-/// Time for an answer: a check of a large file takes minutes.
-const ANSWER_WAIT: Duration = Duration::from_mins(60);
 
 #[cfg(test)]
 mod tests {

@@ -106,7 +106,8 @@ fn banner(
     if adopted == Adopted::Yes {
         facts.push((
             "note",
-            "dev.json was removed; its key still works: errand key list".to_owned(),
+            "dev.json was removed; its key still works: errand key list".to_owned()
+                + &here.same_data(),
         ));
     }
     if let Some(warning) = exposure(config, foreground.addresses()) {
@@ -137,7 +138,8 @@ pub(super) fn agents(config: &Config, foreground: &Foreground) -> String {
         None => format!("{kind} (no price: not offered)"),
     };
     let all = foreground.daemon().app().catalogue().entries().map(|it| priced(&it.kind));
-    all.collect::<Vec<_>>().join(", ")
+    let all: Vec<String> = all.collect();
+    if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }
 
 /// What to say when strangers can listen in.

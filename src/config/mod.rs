@@ -29,4 +29,4 @@ mod load;
 pub use load::{Effective, Flag, Loaded, Source, Sources, load};
 
 mod print;
-pub use print::{Origins, Profile, commented_file, effective_file, help, reference};
+pub use print::{Origins, Profile, commented_file, effective_file, help, listing, reference};

@@ -4,7 +4,11 @@
 ///
 /// Names have the form `section.key`. The right key in the wrong section is near, and so is a key
 /// that stands alone.
-pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(super) fn nearest<'a>(
+    wrong: &str,
+    known: impl Iterator<Item = &'a str> + Clone,
+) -> Option<&'a str> {
+    let all = known.clone();
     let wrong = wrong.to_lowercase();
     let key = last_part(&wrong);
     let scored = known.map(|it| {
@@ -15,7 +19,16 @@ pub(super) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> 
     });
     let (steps, name) = scored.min_by_key(|(steps, _)| *steps)?;
     let near = (key.chars().count() / 3).clamp(1, STEPS_MAX);
-    (steps <= near).then_some(name)
+    if steps <= near { Some(name) } else { begun(&wrong, all) }
+}
+
+/// The name that begins as `wrong` does, section and all; `None` when there is none or several.
+fn begun<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let (_, key) = wrong.split_once('.')?;
+    let shown = wrong.len().saturating_sub(key.len()).saturating_add(BEGINNING_CHARS);
+    let beginning = wrong.get(..shown)?;
+    let mut found = known.filter(|it| it.starts_with(beginning));
+    found.next().filter(|_| found.next().is_none())
 }
 
 fn last_part(name: &str) -> &str {
@@ -54,6 +67,8 @@ fn distance(one: &str, other: &str) -> usize {
 
 /// Steps from which on a name is another one and not a slip.
 const STEPS_MAX: usize = 4;
+/// Characters of a key that are enough to know it by.
+const BEGINNING_CHARS: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -76,6 +91,7 @@ mod tests {
         check_nearest("listen", Some("http.listen"));
         check_nearest("lgo.level", Some("log.level"));
         check_nearest("limits.account-request", Some("limits.account_requests"));
+        check_nearest("http.headr", Some("http.header_timeout"));
     }
 
     #[test]

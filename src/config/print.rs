@@ -56,9 +56,9 @@ pub fn effective_file(loaded: &Loaded, origins: Origins) -> String {
 #[must_use]
 pub fn commented_file(profile: Profile) -> String {
     let mut out = format!(
-        "# Settings of errand. A line that begins with # is a comment; a setting that is commented\n\
-         # out has the value shown. Flags and variables such as ERRAND_HTTP_LISTEN win over this\n\
-         # file. `errand config check FILE` checks it, `errand config show` shows what holds.\n\
+        "# Settings of errand. A setting that is commented out has the value shown, or none where\n\
+         # that is said. Flags such as --listen and variables such as ERRAND_HTTP_LISTEN win over\n\
+         # this file. `errand config check FILE` checks it, `errand config show` prints what holds.\n\
          {VERSION_KEY} = {VERSION}\n"
     );
     let mut section = "";
@@ -66,17 +66,39 @@ pub fn commented_file(profile: Profile) -> String {
         if setting.section() != section {
             section = setting.section();
             push(&mut out, format_args!("\n[{section}]\n"));
+        } else {
+            out.push('\n');
         }
-        for line in wrapped(setting.meaning, COMMENT_CHARS) {
-            push(&mut out, format_args!("# {line}\n"));
-        }
-        let takes = capitalised(&setting.expectation());
-        for line in wrapped(&format!("{takes}."), COMMENT_CHARS) {
+        let unset = match setting.default {
+            Preset::Unset | Preset::DataDir(_) => {
+                format!(" Without it: {}.", default_words(setting))
+            }
+            Preset::Is(_) | Preset::Modes(..) => String::new(),
+        };
+        let text = format!("{} Takes {}.{unset}", setting.meaning, setting.expectation());
+        for line in wrapped(&text, COMMENT_CHARS) {
             push(&mut out, format_args!("# {line}\n"));
         }
         match profile.value(setting.name) {
             Some(value) => push(&mut out, format_args!("{} = {value}\n", setting.key())),
             None => push(&mut out, format_args!("#{} = {}\n", setting.key(), example(setting))),
+        }
+    }
+    out
+}
+
+/// All settings for people.
+#[must_use]
+pub fn listing() -> String {
+    let mut out = String::new();
+    for setting in Setting::all() {
+        push(&mut out, format_args!("{} [{}]\n", setting.name, setting.variable()));
+        let takes = format!("{} Takes {}.", setting.meaning, setting.expectation());
+        for line in wrapped(&takes, COMMENT_CHARS) {
+            push(&mut out, format_args!("    {line}\n"));
+        }
+        for line in wrapped(&format!("Default: {}", default_words(setting)), COMMENT_CHARS) {
+            push(&mut out, format_args!("    {line}\n"));
         }
     }
     out
@@ -98,7 +120,7 @@ pub fn reference() -> String {
             format_args!(
                 "| `{}` | {} | {} | `{}` | {again} | {} |\n",
                 setting.name,
-                default_text(setting, "`"),
+                default_cell(setting),
                 setting.expectation(),
                 setting.variable(),
                 setting.meaning,
@@ -114,27 +136,40 @@ pub fn reference() -> String {
 #[must_use]
 pub fn help(name: &str) -> String {
     let Some(setting) = Setting::find(name) else { return String::new() };
-    let meaning = setting.meaning.trim_end_matches('.');
-    format!("{meaning} [{}; default: {}]", setting.variable(), default_text(setting, ""))
+    let first = setting.meaning.split(". ").next().unwrap_or_default().trim_end_matches('.');
+    format!("{first} [{}; default: {}]", setting.variable(), default_words(setting))
 }
 
 impl Setting {
-    /// The default in words, for people; `mark` goes around values.
+    /// The default in the form of a variable, for people.
     #[must_use]
-    pub fn default_text(&self) -> String {
-        default_text(self, "")
+    pub fn default_words(&self) -> String {
+        default_words(self)
     }
 }
 
-fn default_text(setting: &Setting, mark: &str) -> String {
-    let value = |mode| format!("{mark}{}{mark}", default_value(setting, mode).unwrap_or_default());
+fn default_words(setting: &Setting) -> String {
+    let word = |it: &str| if it.is_empty() { "none".to_owned() } else { it.to_owned() };
+    match setting.default {
+        Preset::Unset => "none".to_owned(),
+        Preset::Is(all) => word(all),
+        Preset::Modes(serve, dev) => format!("{}; dev: {}", word(serve), word(dev)),
+        Preset::DataDir(dev) => format!(
+            "$STATE_DIRECTORY, else $XDG_DATA_HOME/errand, else ~/.local/share/errand; dev: {dev}"
+        ),
+    }
+}
+
+/// The default as the reference shows it.
+fn default_cell(setting: &Setting) -> String {
+    let value = |mode| format!("`{}`", default_value(setting, mode).unwrap_or_default());
     match setting.default {
         Preset::Unset => "none".to_owned(),
         Preset::Is(_) => value(Mode::Serve),
         Preset::Modes(..) => format!("{}; dev: {}", value(Mode::Serve), value(Mode::Dev)),
         Preset::DataDir(dev) => format!(
-            "{mark}$STATE_DIRECTORY{mark}, else {mark}$XDG_DATA_HOME/errand{mark}, else \
-             {mark}~/.local/share/errand{mark}; dev: {mark}{dev}{mark}"
+            "`$STATE_DIRECTORY`, else `$XDG_DATA_HOME/errand`, else `~/.local/share/errand`; \
+             dev: `{dev}`"
         ),
     }
 }
@@ -153,15 +188,23 @@ fn example(setting: &Setting) -> String {
 }
 
 impl Profile {
-    /// Reads `local`, `proxy` or `docker`.
+    /// Every profile.
+    pub const ALL: [Self; 3] = [Self::Local, Self::Proxy, Self::Docker];
+
+    /// The word for it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Proxy => "proxy",
+            Self::Docker => "docker",
+        }
+    }
+
+    /// Reads the word for a profile.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "local" => Some(Self::Local),
-            "proxy" => Some(Self::Proxy),
-            "docker" => Some(Self::Docker),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|it| it.as_str() == text)
     }
 
     fn value(self, name: &str) -> Option<&'static str> {
@@ -189,11 +232,6 @@ fn wrapped(text: &str, max: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |it| it.to_uppercase().chain(letters).collect())
 }
 
 fn push(out: &mut String, text: std::fmt::Arguments<'_>) {

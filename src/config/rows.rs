@@ -35,8 +35,8 @@ pub(super) static ROWS: [Setting; 35] = [
         Kind::Path(|it, dir| it.data.dir = dir),
         DataDir("./.errand"),
         Restart,
-        "The directory that holds everything: errand.redb, its lock and the control socket. \
-         Network file systems are refused.",
+        "The directory of the data. It holds errand.redb, its lock and the control socket; network \
+         file systems are refused.",
     ),
     row(
         "data.cache_size",
@@ -144,10 +144,11 @@ pub(super) static ROWS: [Setting; 35] = [
     ),
     row(
         "log.level",
-        Kind::Filter(|it, filter| it.log.filter = filter),
+        Kind::Filter(|it, filter| it.log.filter = of_ourselves(filter)),
         Is("info"),
         Restart,
-        "What is logged, on standard error.",
+        "What is logged, on standard error. A level alone is that of the daemon itself; libraries \
+         log warnings.",
     ),
     row(
         "log.format",
@@ -313,6 +314,14 @@ pub(super) static ROWS: [Setting; 35] = [
         "The name that a new data file gives to this installation; an old file keeps its own.",
     ),
 ];
+
+/// A level alone, as a filter that keeps the libraries down to warnings.
+fn of_ourselves(filter: String) -> String {
+    match filter.as_str() {
+        "info" | "debug" | "trace" => format!("warn,errand={filter}"),
+        _ => filter,
+    }
+}
 
 /// The certificate and the key, to be filled in.
 fn tls(config: &mut Config) -> &mut TlsFiles {

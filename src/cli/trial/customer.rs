@@ -107,7 +107,7 @@ impl<'a> Customer<'a> {
 
     async fn ask(&self, ask: Ask) -> Result<Value, Failure> {
         let ask = ask.with_key(self.key);
-        match self.clock.within(ANSWER_WAIT, self.answer(&ask)).await {
+        match self.clock.within(ask.patience, self.answer(&ask)).await {
             Ok(Ok(answer)) => answer.success(),
             Ok(Err(error)) => Err(unanswered(&error, "the API")),
             Err(_) => Err(Failure::new(Exit::Failed, "the API did not answer in time")),
@@ -144,7 +144,6 @@ fn check_bill(run: &Value, before: Funds, after: Funds) -> Result<(), Failure> {
 /// Time for the run: longer than any execution may take.
 const RUN_WAIT: Duration = Duration::from_mins(20);
 const ASK_PAUSE: Duration = Duration::from_millis(100);
-const ANSWER_WAIT: Duration = Duration::from_secs(30);
 
 #[cfg(test)]
 mod tests {
