@@ -1,5 +1,6 @@
 //! TLS with real certificates over a network in memory: who is believed, and what is said when
 //! nobody is.
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use std::sync::Arc;
 use std::time::Duration;
