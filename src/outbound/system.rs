@@ -128,7 +128,8 @@ impl SystemResolver {
         if let Err(error) = &servers
             && had_servers
         {
-            tracing::warn!(%error, "{} names no server that can be used", self.resolv_conf.display());
+            let file = self.resolv_conf.display();
+            tracing::warn!(%error, "{file} names no server that can be used");
         }
         Loaded {
             hosts: Arc::new(hosts),
