@@ -8,12 +8,11 @@
 mod disk;
 mod work;
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Once};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 use errand::domain::account::AccountId;
@@ -277,7 +276,7 @@ fn a_disk_that_lies_gives_an_older_state_or_is_refused_and_never_a_wrong_one() {
                 return;
             }
             let outcome =
-                quietly(|| match open(CrashDisk::on(crash.image(seed + 1)), Verify::Small) {
+                disk::quietly(|| match open(CrashDisk::on(crash.image(seed + 1)), Verify::Small) {
                     Opened::Sound(found) => {
                         assert!(story.had(&found), "seed {seed}, step {}: {found:#?}", crash.at);
                         "older"
@@ -291,28 +290,6 @@ fn a_disk_that_lies_gives_an_older_state_or_is_refused_and_never_a_wrong_one() {
     let outcomes = outcomes.into_inner().unwrap();
     println!("{outcomes:?}");
     assert!(outcomes.len() == 2, "both happen: {outcomes:?}");
-}
-
-/// Runs `work` without a word of the panics that are caught on the way.
-fn quietly<T>(work: impl FnOnce() -> T) -> T {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let loud = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            let in_redb = info.location().is_some_and(|it| it.file().contains("/redb-"));
-            if !(in_redb && QUIET.get()) {
-                loud(info);
-            }
-        }));
-    });
-    QUIET.set(true);
-    let output = work();
-    QUIET.set(false);
-    output
-}
-
-thread_local! {
-    static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Callers, each with an account of its own.

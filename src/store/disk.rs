@@ -30,7 +30,7 @@ pub trait Disk: Debug + Send + Sync + 'static {
 }
 
 /// A file of the host.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FileDisk(PathBuf);
 
 impl FileDisk {

@@ -7,11 +7,13 @@
 
 mod crash;
 mod fault;
+mod quiet;
 
 use std::io;
 
 pub(crate) use crash::{Crash, CrashDisk, History, Honesty};
 pub(crate) use fault::{Act, Extent, Failure, Fault, FaultDisk};
+pub(crate) use quiet::quietly;
 
 /// The bytes of a file, and whether somebody has it open.
 #[derive(Clone, Debug, Default)]
