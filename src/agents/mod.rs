@@ -1,1 +1,3 @@
-//! The room `agents`.
+//! x
+pub mod parsers;
+pub mod page;
