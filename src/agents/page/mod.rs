@@ -11,3 +11,7 @@ pub mod tree;
 pub mod sink;
 pub mod gate;
 pub mod parse;
+pub mod style;
+pub mod facts;
+pub mod gather;
+pub mod document;

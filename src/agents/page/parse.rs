@@ -173,8 +173,9 @@ mod tests {
     #[test]
     fn nesting_that_would_take_the_parser_minutes_ends_within_two_seconds() {
         for part in ["<div>", "<table><tr><td>", "<svg>", "<ul><li>", "<font color=red>"] {
-            let found = check_hostile(&part.repeat(100_000), &Patience::endless());
-            assert!(found.depth > 100_000 && found.stopped.is_none(), "{part}: {}", found.depth);
+            let times = 100_000 / part.matches('<').count();
+            let found = check_hostile(&part.repeat(times), &Patience::endless());
+            assert!(found.depth > times && found.stopped.is_none(), "{part}: {}", found.depth);
         }
         let closed = format!("{}{}", "<div>".repeat(100_000), "</div>".repeat(100_000));
         check_hostile(&closed, &Patience::endless());

@@ -136,6 +136,12 @@ impl Tree {
         self.node(id)?.parent
     }
 
+    /// The node before this one in the same parent.
+    #[must_use]
+    pub fn previous(&self, id: NodeId) -> Option<NodeId> {
+        self.node(id)?.previous
+    }
+
     /// The nodes directly inside this one, in order.
     pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
         let mut next = self.node(id).and_then(|it| it.first);
