@@ -15,6 +15,13 @@ pub mod money;
 pub mod checksum;
 pub mod secret;
 
+pub mod address;
+pub mod host;
+pub mod url_text;
+
+pub mod receiver;
+pub mod target;
+
 pub mod account;
 pub mod ledger;
 pub mod run;
