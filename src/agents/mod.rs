@@ -1,3 +1,4 @@
 //! x
 pub mod parsers;
+pub mod bench;
 pub mod page;

@@ -52,7 +52,10 @@ impl Document {
     /// Where the start tag of a node stands; none for an element that was not written.
     #[must_use]
     pub fn span(&self, id: NodeId) -> Option<Span> {
-        self.node(id).map(|it| it.span).filter(|it| it.start < it.end)
+        let node = self.node(id)?;
+        let tag = self.decoded.text.as_bytes().get(node.span.start..)?.strip_prefix(b"<")?;
+        let name = node.name()?.local.as_bytes();
+        tag.get(..name.len())?.eq_ignore_ascii_case(name).then_some(node.span)
     }
 
     /// The source from `span` on, on one line, at most `chars` characters.
@@ -164,7 +167,7 @@ mod tests {
     #[test]
     fn an_element_that_was_not_written_has_no_place() {
         let page = read("<p>x");
-        assert_eq!(page.facts.html, None);
+        assert_eq!(page.facts.html.and_then(|it| page.span(it)), None);
         assert_eq!(page.span(NodeId::DOCUMENT), None);
     }
 

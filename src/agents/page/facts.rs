@@ -8,7 +8,7 @@ use crate::agents::page::tree::NodeId;
 /// The facts of one page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The `html` element, when it was written.
+    /// The `html` element, also when it was not written.
     pub html: Option<NodeId>,
     /// Its `lang`, or for want of it its `xml:lang`.
     pub lang: Option<String>,

@@ -173,9 +173,7 @@ impl<'a> Gatherer<'a> {
     }
 
     fn html(&mut self, id: NodeId, node: &Node) {
-        if node.span.start < node.span.end {
-            self.facts.html = Some(id);
-        }
+        self.facts.html = Some(id);
         let lang = node.attribute("lang").or_else(|| node.attribute("xml:lang"));
         self.facts.lang = lang.map(str::to_owned);
     }

@@ -1,5 +1,8 @@
 //! x
 pub mod text;
+pub mod reply;
+pub mod trail;
+pub mod fetch;
 pub mod robots;
 pub mod media;
 pub mod charset;

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use url::Url;
 
 use crate::agents::page::robots::rules::{Decision, Robots};
@@ -26,7 +27,7 @@ pub enum AnswerKind {
     /// A file.
     File {
         /// The bytes, up to a little more than crawlers read.
-        body: Vec<u8>,
+        body: Bytes,
         /// Its rules.
         robots: Robots,
     },
@@ -56,14 +57,16 @@ pub enum Access {
     Suspended(Option<u16>),
 }
 
-impl RobotsAnswer {
-    /// A file that was read from `url`.
+impl AnswerKind {
+    /// A file that was read.
     #[must_use]
-    pub fn file(url: Url, body: Vec<u8>, took: Duration) -> Self {
+    pub fn file(body: Bytes) -> Self {
         let robots = Robots::parse(&body);
-        Self { kind: AnswerKind::File { body, robots }, url, took }
+        Self::File { body, robots }
     }
+}
 
+impl RobotsAnswer {
     /// The rules, when there are any.
     #[must_use]
     pub const fn robots(&self) -> Option<&Robots> {
@@ -111,9 +114,8 @@ mod tests {
         check_access(AnswerKind::Refused(429), Access::Suspended(Some(429)));
         check_access(AnswerKind::Unreachable("closed".to_owned()), Access::Suspended(None));
         check_access(AnswerKind::NotAsked, Access::Allowed);
-        let body = b"User-agent: *\nDisallow: /page".to_vec();
-        let robots = Robots::parse(&body);
+        let file = AnswerKind::file(Bytes::from_static(b"User-agent: *\nDisallow: /page"));
         let rule = "Disallow: /page".to_owned();
-        check_access(AnswerKind::File { body, robots }, Access::Disallowed { line: 2, rule });
+        check_access(file, Access::Disallowed { line: 2, rule });
     }
 }

@@ -12,6 +12,6 @@ pub mod rules;
 pub mod faults;
 pub mod answer;
 
-pub use answer::{Access, RobotsAnswer};
+pub use answer::{Access, AnswerKind, RobotsAnswer};
 pub use faults::{Fault, faults};
 pub use rules::{Decision, Robots};
