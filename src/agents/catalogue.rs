@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::agents::agent::{Agent, Entry};
 use crate::agents::seo::SeoAudit;
+use crate::domain::receiver::UrlPolicy;
 
 /// The agents by kind; cheap to clone.
 #[derive(Clone)]
@@ -15,10 +16,10 @@ pub struct Catalogue(Arc<[Arc<dyn Agent>]>);
 pub struct KindTaken(pub String);
 
 impl Catalogue {
-    /// The agents that come with the daemon.
+    /// The agents that come with the daemon, taking the pages that `targets` allows.
     #[must_use]
-    pub fn built_in() -> Self {
-        Self(Arc::new([Arc::new(SeoAudit::new()) as Arc<dyn Agent>]))
+    pub fn built_in(targets: UrlPolicy) -> Self {
+        Self(Arc::new([Arc::new(SeoAudit::new(targets)) as Arc<dyn Agent>]))
     }
 
     /// The same agents and `more` after them.
@@ -70,12 +71,12 @@ mod tests {
 
     #[test]
     fn kinds_keep_their_order_and_exist_once() {
-        let catalogue = Catalogue::built_in();
+        let catalogue = Catalogue::built_in(UrlPolicy::Public);
         let kinds: Vec<_> = catalogue.entries().map(|it| it.kind.as_str()).collect();
         assert_eq!(kinds, ["seo_audit"]);
         assert!(catalogue.find("seo_audit").is_some());
         assert!(catalogue.find("SEO_AUDIT").is_none());
-        let twice = catalogue.with(vec![Arc::new(SeoAudit::new())]);
+        let twice = catalogue.with(vec![Arc::new(SeoAudit::new(UrlPolicy::Public))]);
         assert_eq!(twice.map(|_| ()), Err(KindTaken("seo_audit".to_owned())));
     }
 }

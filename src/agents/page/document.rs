@@ -22,6 +22,7 @@ pub struct Document {
     pub attributes: usize,
     /// What it says.
     pub facts: Facts,
+    kind: Kind,
     lines: Lines,
 }
 
@@ -40,7 +41,13 @@ impl Document {
         let Parsed { passed, attributes } = parse(&decoded.text, kind, patience);
         let facts = gather(&passed.tree);
         let lines = Lines::of(&decoded.text);
-        Self { decoded, passed, attributes, facts, lines }
+        Self { decoded, passed, attributes, facts, kind, lines }
+    }
+
+    /// Whether it is XHTML.
+    #[must_use]
+    pub fn is_xml(&self) -> bool {
+        self.kind == Kind::Xhtml
     }
 
     /// The line and column of a byte of the text.

@@ -83,6 +83,15 @@ pub fn printable(text: &str) -> String {
     out
 }
 
+/// Text of a page inside a sentence of ours: in backticks, without any of its own, not endless.
+///
+/// In Markdown that makes it code, where nothing is a link, a tag or emphasis.
+#[must_use]
+pub fn quote(text: &str) -> String {
+    let plain = clip(&printable(text), QUOTED_CHARS_MAX).replace('`', "'");
+    format!("`{plain}`")
+}
+
 fn is_unseen(it: char) -> bool {
     it.is_control()
         || matches!(
@@ -112,6 +121,9 @@ fn char_columns(it: char) -> usize {
         _ => 1,
     }
 }
+
+/// Characters of a page's text that a sentence repeats.
+const QUOTED_CHARS_MAX: usize = 160;
 
 /// Blocks whose characters take two columns, in order: first and last code point.
 ///
@@ -164,6 +176,12 @@ mod tests {
         assert!(is_mostly_wide("水の博物館 2026"));
         assert!(!is_mostly_wide("Museum 水"));
         assert!(!is_mostly_wide(""));
+    }
+
+    #[test]
+    fn quoted_text_cannot_end_its_quotes() {
+        assert_eq!(quote("a` <b> `c"), "`a' <b> 'c`");
+        assert_eq!(quote(&"x".repeat(500)).chars().count(), QUOTED_CHARS_MAX + 2);
     }
 
     #[test]
