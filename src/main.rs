@@ -1,3 +1,7 @@
-//! The `errand` command.
+//! The `errand` command: everything is in the library, so that tests can reach it.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    errand::cli::main()
+}

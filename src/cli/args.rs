@@ -1,0 +1,417 @@
+//! The command tree: verbs, flags and their help.
+//!
+//! The help of a flag that mirrors a setting comes from the table of settings.
+
+use clap::builder::styling::{AnsiColor, Styles};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Profile, help};
+
+/// Paid background work from one binary: runs, a balance, an HTTP API.
+#[derive(Debug, Parser)]
+#[command(
+    name = "errand",
+    bin_name = "errand",
+    version,
+    about = "Paid background work over HTTP, from one binary and one data file",
+    after_help = FIRST_STEPS,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    styles = STYLES,
+)]
+pub(super) struct Cli {
+    /// What holds for every verb.
+    #[command(flatten)]
+    pub(super) global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+}
+
+/// What holds for every verb.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Global options")]
+pub(super) struct Global {
+    #[arg(long, global = true, value_name = "DIR", help = help("data.dir"))]
+    pub(super) data_dir: Option<String>,
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        help = "Settings file [ERRAND_CONFIG; default: the first errand.toml of \
+                $CONFIGURATION_DIRECTORY, /etc/errand, ~/.config/errand; dev: none]"
+    )]
+    pub(super) config: Option<String>,
+    /// What to print on standard output: text for people, or one JSON value for scripts
+    #[arg(long, global = true, value_name = "FORM", default_value = "text", value_parser = forms())]
+    pub(super) output: Form,
+    /// No colours, also on a terminal
+    #[arg(long, global = true)]
+    pub(super) no_color: bool,
+}
+
+/// What to print on standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Text for people.
+    Text,
+    /// One JSON value for scripts.
+    Json,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// See it work: one audit from start to end, nothing to set up, nothing left behind
+    #[command(after_help = TRY_EXAMPLES)]
+    Try {
+        /// The page to audit; without it, a small site that comes with the program
+        url: Option<String>,
+    },
+    /// Run it for developing against: loopback, a key that stays, money to spend
+    #[command(after_help = DEV_EXAMPLES)]
+    Dev(DevArgs),
+    /// Run it for customers
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
+    /// Accounts: who owns runs and keys, and pays
+    Account {
+        #[command(subcommand)]
+        verb: AccountVerb,
+    },
+    /// API keys: what callers show
+    Key {
+        #[command(subcommand)]
+        verb: KeyVerb,
+    },
+    /// Money: credit it, look at it, check that it adds up
+    Balance {
+        #[command(subcommand)]
+        verb: BalanceVerb,
+    },
+    /// How the running daemon does
+    #[command(after_help = STATUS_EXAMPLES)]
+    Status,
+    /// Check the whole data file: every record, every index, every sum
+    #[command(after_help = DOCTOR_EXAMPLES)]
+    Doctor,
+    /// Settings: what there is, what holds, what is wrong
+    Config {
+        #[command(subcommand)]
+        verb: ConfigVerb,
+    },
+}
+
+/// How to run it for developing.
+#[derive(Args, Debug)]
+pub(super) struct DevArgs {
+    #[arg(long, value_name = "ADDR", help = listen_help())]
+    pub(super) listen: Vec<String>,
+    /// Keep nothing: a temporary data directory, removed at the end
+    #[arg(long, conflicts_with = "data_dir")]
+    pub(super) ephemeral: bool,
+}
+
+/// How to run it for customers.
+#[derive(Args, Debug)]
+pub(super) struct ServeArgs {
+    #[arg(long, value_name = "ADDR", help = listen_help())]
+    pub(super) listen: Vec<String>,
+    /// Take over a data directory that `errand dev` made
+    #[arg(long)]
+    pub(super) adopt_dev: bool,
+}
+
+/// What to do with accounts.
+#[derive(Debug, Subcommand)]
+pub(super) enum AccountVerb {
+    /// Make an account with nothing in it
+    #[command(after_help = ACCOUNT_CREATE_EXAMPLES)]
+    Create {
+        /// What people call it
+        #[arg(long)]
+        name: String,
+        /// What its balance counts in, for ever [default: the setting billing.currency]
+        #[arg(long, value_name = "CODE")]
+        currency: Option<String>,
+    },
+    /// All accounts and what they have, oldest first
+    #[command(after_help = ACCOUNT_LIST_EXAMPLES)]
+    List,
+    /// One account and what it has
+    #[command(after_help = ACCOUNT_SHOW_EXAMPLES)]
+    Show {
+        /// Its id
+        #[arg(value_name = "ACCOUNT_ID")]
+        id: String,
+    },
+}
+
+/// What to do with keys.
+#[derive(Debug, Subcommand)]
+pub(super) enum KeyVerb {
+    /// Make a key; it is shown once
+    #[command(after_help = KEY_CREATE_EXAMPLES)]
+    Create {
+        /// Whose it is
+        #[arg(long, value_name = "ACCOUNT_ID")]
+        account: String,
+        /// What people call it
+        #[arg(long)]
+        name: String,
+        /// What it opens: models, agents or both
+        #[arg(long, value_name = "RIGHTS", default_value = "models,agents")]
+        rights: String,
+        /// How long it is good for, such as 90d [default: for ever]
+        #[arg(long, value_name = "TIME")]
+        expires: Option<String>,
+    },
+    /// All keys, revoked ones included; never the secrets
+    #[command(after_help = KEY_LIST_EXAMPLES)]
+    List {
+        /// Only those of this account
+        #[arg(long, value_name = "ACCOUNT_ID")]
+        account: Option<String>,
+    },
+    /// End a key from the next request on; what it has started goes on
+    #[command(after_help = KEY_REVOKE_EXAMPLES)]
+    Revoke {
+        /// Its id
+        #[arg(value_name = "KEY_ID")]
+        id: String,
+    },
+}
+
+/// What to do with money.
+#[derive(Debug, Subcommand)]
+pub(super) enum BalanceVerb {
+    /// Add money to an account; a negative amount takes it out
+    #[command(after_help = BALANCE_CREDIT_EXAMPLES)]
+    Credit {
+        /// The account's id
+        #[arg(value_name = "ACCOUNT_ID")]
+        id: String,
+        /// How much, as a plain decimal in the account's currency
+        #[arg(allow_negative_numbers = true)]
+        amount: String,
+        /// What for; stands in the ledger
+        #[arg(long, value_name = "TEXT")]
+        note: Option<String>,
+    },
+    /// What an account has, and how much of it is held for runs
+    #[command(after_help = BALANCE_SHOW_EXAMPLES)]
+    Show {
+        /// The account's id
+        #[arg(value_name = "ACCOUNT_ID")]
+        id: String,
+    },
+    /// Every change of a balance, newest first
+    #[command(after_help = BALANCE_LEDGER_EXAMPLES)]
+    Ledger {
+        /// The account's id
+        #[arg(value_name = "ACCOUNT_ID")]
+        id: String,
+        /// At most so many lines
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        #[arg(value_parser = clap::value_parser!(u32).range(1..=200))]
+        limit: u32,
+        /// Only lines before this number
+        #[arg(long, value_name = "SEQ")]
+        before: Option<u64>,
+    },
+    /// Add all ledgers up again and compare; exit 1 when something is off
+    #[command(after_help = BALANCE_VERIFY_EXAMPLES)]
+    Verify,
+}
+
+/// What to do with settings.
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigVerb {
+    /// Print a settings file to begin with, every setting explained
+    #[command(after_help = CONFIG_INIT_EXAMPLES)]
+    Init {
+        /// What it is for
+        #[arg(long, value_name = "NAME", default_value = "local", value_parser = profiles())]
+        profile: Profile,
+    },
+    /// Check all settings and the files that they name; exit 7 when something is wrong
+    #[command(after_help = CONFIG_CHECK_EXAMPLES)]
+    Check {
+        /// The settings file [default: the one that `errand serve` would take]
+        file: Option<String>,
+    },
+    /// Print the settings that hold
+    #[command(after_help = CONFIG_SHOW_EXAMPLES)]
+    Show {
+        /// Also who says so: default, file and line, variable or flag
+        #[arg(long)]
+        sources: bool,
+    },
+    /// List all settings there are
+    #[command(after_help = CONFIG_KEYS_EXAMPLES)]
+    Keys {
+        /// As a table in Markdown
+        #[arg(long)]
+        markdown: bool,
+    },
+}
+
+fn forms() -> impl TypedValueParser<Value = Form> {
+    let words = PossibleValuesParser::new(["text", "json"]);
+    words.map(|it| if it == "json" { Form::Json } else { Form::Text })
+}
+
+fn profiles() -> impl TypedValueParser<Value = Profile> {
+    let words = PossibleValuesParser::new(Profile::ALL.map(Profile::as_str));
+    words.try_map(|it| Profile::parse(&it).ok_or("no such profile"))
+}
+
+fn listen_help() -> String {
+    format!("{}; may be repeated", help("http.listen"))
+}
+
+const STYLES: Styles = Styles::styled()
+    .header(AnsiColor::Green.on_default().bold())
+    .usage(AnsiColor::Green.on_default().bold())
+    .literal(AnsiColor::Cyan.on_default().bold())
+    .placeholder(AnsiColor::Cyan.on_default());
+
+const FIRST_STEPS: &str = "\
+First steps:
+  errand try      watch one audit from start to end
+  errand dev      have an API on this machine, with a key and money
+  errand serve    run it for real; then: errand account create --name NAME
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not running, 4 not allowed, 5 not found,
+6 in use or in conflict, 7 wrong settings, 8 data of a newer version";
+
+const TRY_EXAMPLES: &str = "\
+Examples:
+  errand try
+  errand try https://example.org/
+  errand try > report.md";
+
+const DEV_EXAMPLES: &str = "\
+The key stays the same for a directory. Programs find it in DIR/dev.json, which is written
+before `ready` is printed: base_url, api_key, signing_secret, account_id.
+
+Examples:
+  errand dev
+  errand dev --listen 127.0.0.1:0 --ephemeral
+  KEY=$(jq -r .api_key .errand/dev.json)";
+
+const SERVE_EXAMPLES: &str = "\
+SIGTERM or Ctrl-C lets requests and runs end first; a second one stops at once. SIGHUP reads the
+TLS files again.
+
+Examples:
+  errand serve
+  errand serve --data-dir /srv/errand --listen 127.0.0.1:8080
+  errand serve --config /etc/errand/errand.toml";
+
+const STATUS_EXAMPLES: &str = "\
+Examples:
+  errand status
+  errand status --output json | jq .ready";
+
+const DOCTOR_EXAMPLES: &str = "\
+Works with and without a running daemon. Exit 1 when something is wrong; nothing is changed.
+
+Examples:
+  errand doctor
+  errand doctor --data-dir /srv/errand";
+
+const ACCOUNT_CREATE_EXAMPLES: &str = "\
+Examples:
+  errand account create --name \"Example Ltd\"
+  errand account create --name Tests --currency CREDIT --output json | jq -r .id";
+
+const ACCOUNT_LIST_EXAMPLES: &str = "Example:\n  errand account list";
+
+const ACCOUNT_SHOW_EXAMPLES: &str =
+    "Example:\n  errand account show 01920f3c-1d2e-7a4b-8c5d-6e7f80910a1b";
+
+const KEY_CREATE_EXAMPLES: &str = "\
+Examples:
+  errand key create --account ACCOUNT_ID --name laptop
+  errand key create --account ACCOUNT_ID --name ci --rights agents --expires 90d";
+
+const KEY_LIST_EXAMPLES: &str = "\
+Examples:
+  errand key list
+  errand key list --account ACCOUNT_ID";
+
+const KEY_REVOKE_EXAMPLES: &str =
+    "Example:\n  errand key revoke 01920f3c-1d2e-7a4b-8c5d-6e7f80910a1b";
+
+const BALANCE_CREDIT_EXAMPLES: &str = "\
+Examples:
+  errand balance credit ACCOUNT_ID 25 --note \"invoice 17\"
+  errand balance credit ACCOUNT_ID -5 --note \"paid back\"";
+
+const BALANCE_SHOW_EXAMPLES: &str = "Example:\n  errand balance show ACCOUNT_ID";
+
+const BALANCE_LEDGER_EXAMPLES: &str = "\
+Examples:
+  errand balance ledger ACCOUNT_ID
+  errand balance ledger ACCOUNT_ID --limit 200 --before 1000";
+
+const BALANCE_VERIFY_EXAMPLES: &str = "Example:\n  errand balance verify && echo all good";
+
+const CONFIG_INIT_EXAMPLES: &str = "\
+Examples:
+  errand config init > errand.toml
+  errand config init --profile proxy | sudo tee /etc/errand/errand.toml";
+
+const CONFIG_CHECK_EXAMPLES: &str = "\
+Examples:
+  errand config check
+  errand config check /etc/errand/errand.toml";
+
+const CONFIG_SHOW_EXAMPLES: &str = "Example:\n  errand config show --sources";
+
+const CONFIG_KEYS_EXAMPLES: &str = "\
+Examples:
+  errand config keys
+  errand config keys --markdown > settings.md";
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_tree_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_verb_has_an_example() {
+        fn walk(command: &clap::Command) {
+            if command.get_subcommands().next().is_none() {
+                let shown = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+                assert!(shown.contains("errand "), "{} has no example", command.get_name());
+            }
+            command.get_subcommands().for_each(walk);
+        }
+        walk(&Cli::command());
+    }
+
+    #[test]
+    fn flags_that_mirror_a_setting_have_its_help() {
+        for name in ["data.dir", "http.listen"] {
+            assert!(!help(name).is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_negative_amount_is_no_flag() {
+        let cli = Cli::try_parse_from(["errand", "balance", "credit", "id", "-5"]).unwrap();
+        let Verb::Balance { verb: BalanceVerb::Credit { amount, .. } } = cli.verb else {
+            panic!("another verb");
+        };
+        assert_eq!(amount, "-5");
+    }
+}

@@ -1,0 +1,142 @@
+//! `dev.json`: what a developer's programs need to know, in one file beside the data.
+//!
+//! Its key and its secret stay the same for a directory, so that what was configured with them
+//! keeps working. The file is for its owner only, and is always whole.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::sys::entropy::Entropy;
+
+/// What is in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct DevFile {
+    /// Where the API is, with its version.
+    pub(super) base_url: String,
+    /// A key with every right.
+    pub(super) api_key: String,
+    /// What webhooks are signed with.
+    pub(super) signing_secret: String,
+    /// Whose the key is.
+    pub(super) account_id: String,
+}
+
+/// What was found in a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Found {
+    /// No file: the directory is new, or not a developer's.
+    Nothing,
+    /// A file that cannot be read as one; says why.
+    Damaged(String),
+    /// A file.
+    File(DevFile),
+}
+
+/// Where the file of a directory is.
+pub(super) fn path(dir: &Path) -> PathBuf {
+    dir.join("dev.json")
+}
+
+/// Reads the file of a directory.
+pub(super) fn read(dir: &Path) -> Found {
+    match fs::read(path(dir)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Found::Nothing,
+        Err(error) => Found::Damaged(error.to_string()),
+        Ok(bytes) => match serde_json::from_slice(&bytes) {
+            Ok(file) => Found::File(file),
+            Err(error) => Found::Damaged(error.to_string()),
+        },
+    }
+}
+
+/// Writes the file of a directory, in place of any that was there.
+///
+/// # Errors
+///
+/// The operating system's; the old file is still there then.
+pub(super) fn write(dir: &Path, file: &DevFile) -> io::Result<()> {
+    let mut text = serde_json::to_vec_pretty(file).map_err(io::Error::other)?;
+    text.push(b'\n');
+    let unfinished = dir.join("dev.json~");
+    // One that a crash left behind may have other rights.
+    let _ = fs::remove_file(&unfinished);
+    let mut out = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
+    out.write_all(&text)?;
+    out.sync_all()?;
+    fs::rename(&unfinished, path(dir))
+}
+
+/// A new secret: `whsec_` and the base64 text of 33 random bytes.
+pub(super) fn new_secret(entropy: &Entropy) -> String {
+    let bytes: [u8; 33] = entropy.bytes();
+    let letters = bytes.chunks(3).flat_map(|three| {
+        let number = three.iter().fold(0_u32, |all, byte| all << 8 | u32::from(*byte));
+        [18, 12, 6, 0].map(|shift| ALPHABET.get((number >> shift & 63) as usize).copied())
+    });
+    let mut secret = String::from(SECRET_PREFIX);
+    secret.extend(letters.flatten().map(char::from));
+    secret
+}
+
+/// Whether a text has the form of a secret.
+pub(super) fn is_secret(text: &str) -> bool {
+    text.strip_prefix(SECRET_PREFIX)
+        .is_some_and(|it| it.len() == SECRET_CHARS && it.bytes().all(|b| ALPHABET.contains(&b)))
+}
+
+/// What every signing secret begins with. Source: service interface, "Webhook receiver".
+const SECRET_PREFIX: &str = "whsec_";
+/// Letters of 33 bytes.
+const SECRET_CHARS: usize = 44;
+/// Source: RFC 4648, section 4.
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn sample() -> DevFile {
+        DevFile {
+            base_url: "http://127.0.0.1:7270/v1".to_owned(),
+            api_key: "service_sk_x".to_owned(),
+            signing_secret: "whsec_x".to_owned(),
+            account_id: "01920f3c-1d2e-7a4b-8c5d-6e7f80910a1b".to_owned(),
+        }
+    }
+
+    #[test]
+    fn the_file_is_private_and_reads_back() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(read(dir.path()), Found::Nothing);
+        for _ in 0..2 {
+            write(dir.path(), &sample()).unwrap();
+            assert_eq!(read(dir.path()), Found::File(sample()));
+        }
+        let mode = fs::metadata(path(dir.path())).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_file_that_is_not_one_is_damaged() {
+        let dir = tempfile::tempdir().unwrap();
+        for text in ["", "{", "[]", "{\"base_url\":1}", "{}"] {
+            fs::write(path(dir.path()), text).unwrap();
+            assert!(matches!(read(dir.path()), Found::Damaged(_)), "{text}");
+        }
+    }
+
+    #[test]
+    fn secrets_have_the_documented_form_and_differ() {
+        let entropy = Entropy::seeded(1);
+        let (one, other) = (new_secret(&entropy), new_secret(&entropy));
+        assert!(is_secret(&one) && is_secret(&other) && one != other, "{one} {other}");
+        assert!(!is_secret("whsec_x") && !is_secret(&one[1..]));
+    }
+}

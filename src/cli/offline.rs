@@ -1,0 +1,112 @@
+//! The operations on a data file that no daemon has open.
+//!
+//! The file is locked, opened and asked through the same API as a daemon, over memory. No loop
+//! runs: nothing is executed, sent or forgotten meanwhile.
+
+use std::sync::Arc;
+
+use tokio::io::duplex;
+
+use crate::agents::Catalogue;
+use crate::api::admin::{About, Admin};
+use crate::app::billing::Prices;
+use crate::app::{App, Base, Settings};
+use crate::cli::client::{self, Answer, Ask, NoAnswer};
+use crate::cli::exit::{Exit, Failure};
+use crate::config::Config;
+use crate::inbound::{self, Edge, Peer, Service, serve_connection};
+use crate::store::{self, DataDir, FileDisk, Options, Store};
+use crate::sys::clock::Clock;
+use crate::sys::entropy::Entropy;
+use crate::sys::host;
+use crate::sys::metrics::Metrics;
+use crate::sys::shutdown::Shutdown;
+
+/// A data file that is open for this command alone.
+pub(super) struct Offline {
+    app: App,
+    admin: Arc<dyn Service>,
+    edge: Edge,
+    store: Store,
+    _dir: DataDir,
+}
+
+impl Offline {
+    /// Opens the file in a directory that this process holds.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the file.
+    pub(super) async fn open(config: &Config, dir: DataDir) -> Result<Self, Failure> {
+        let (clock, entropy) = (Clock::host(), Entropy::system());
+        let (metrics, shutdown) = (Arc::new(Metrics::default()), Shutdown::new());
+        let now = clock.now();
+        let options = Options {
+            cache_bytes: config.data.cache_bytes,
+            verify: config.data.verify,
+            instance: entropy.id(now),
+            name: config.data.name.clone(),
+            now,
+        };
+        let disk = Arc::new(FileDisk::new(dir.file()?));
+        let (its_clock, its_metrics) = (clock.clone(), Arc::clone(&metrics));
+        let opening = move || Store::open(disk, &options, its_clock, its_metrics);
+        let opened = tokio::task::spawn_blocking(opening).await;
+        let store = opened.unwrap_or(Err(store::Error::Bug("the opening panicked")))?;
+        let app = App::open(Base {
+            store: store.clone(),
+            clock: clock.clone(),
+            entropy: entropy.clone(),
+            metrics: Arc::clone(&metrics),
+            shutdown: shutdown.clone(),
+            catalogue: Catalogue::built_in(),
+            prices: Prices {
+                currency: config.billing.currency,
+                kinds: config.agents.prices.clone(),
+                rates: config.billing.rates.clone(),
+            },
+            settings: Settings::default(),
+        })?;
+        let about =
+            About { data_dir: dir.path().display().to_string(), mode: "offline", uid: host::uid() };
+        let edge = Edge::new(inbound::Config::default(), clock, entropy, metrics, shutdown);
+        let admin = Arc::new(Admin::new(app.clone(), about));
+        Ok(Self { app, admin, edge, store, _dir: dir })
+    }
+
+    /// The operations.
+    pub(super) const fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// Asks what a daemon would be asked.
+    ///
+    /// # Errors
+    ///
+    /// [`NoAnswer`] when something is wrong inside.
+    pub(super) async fn ask(&self, ask: &Ask) -> Result<Answer, NoAnswer> {
+        let (near, far) = duplex(PIPE_BYTES);
+        let (edge, admin) = (self.edge.clone(), Arc::clone(&self.admin));
+        let peer = Peer::Local { uid: host::uid() };
+        let serving = tokio::spawn(async move { serve_connection(&edge, far, peer, admin).await });
+        let answer = client::exchange(near, ask).await;
+        serving.abort();
+        answer
+    }
+}
+
+/// Closes the file, so that nothing has to be mended at the next start.
+impl Drop for Offline {
+    fn drop(&mut self) {
+        self.store.close();
+    }
+}
+
+/// Bytes under way between the two ends of the pipe.
+const PIPE_BYTES: usize = 64 * 1024;
+
+/// The failure of a request that was not answered.
+pub(super) fn unanswered(error: &NoAnswer, whom: &str) -> Failure {
+    let why = crate::cli::exit::with_sources(error);
+    Failure::new(Exit::Failed, format!("{whom} did not answer: {why}"))
+}

@@ -1,0 +1,185 @@
+//! `errand serve`: the daemon for customers.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use crate::app::{accounts, keys};
+use crate::cli::args::ServeArgs;
+use crate::cli::command::Here;
+use crate::cli::dev_file;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::foreground::{Foreground, hold, ready_line};
+use crate::cli::notify::Notifier;
+use crate::cli::signals::Signals;
+use crate::config::{Config, Loaded, Mode};
+
+/// Runs the daemon until a signal ends it.
+pub(super) async fn run(here: &Here, args: &ServeArgs) -> Result<(), Failure> {
+    let loaded = here.load_as(Mode::Serve, None, &args.listen)?;
+    let config = &loaded.config;
+    let mut signals = Signals::listen().map_err(|it| Failure::new(Exit::Failed, it.to_string()))?;
+    let notifier = Notifier::of(&here.environment);
+    let dir = hold(&config.data.dir)?;
+    let wanted = if args.adopt_dev { DevData::Adopt } else { DevData::Refuse };
+    let adopted = adopt(dir.path(), wanted)?;
+    let foreground = Foreground::start(config, dir).await?;
+    // Whoever closed the output does not want to read it; the daemon is wanted all the same.
+    let _ = banner(here, &loaded, &foreground, adopted);
+    notifier.ready(&format!("answering at {}", foreground.base_url()));
+    let _ = here.out.line(ready_line(here.begun));
+    tokio::select! {
+        () = signals.end_or(|| foreground.read_again()) => {}
+        () = notifier.keep_alive(foreground.daemon().app()) => {}
+    }
+    notifier.stopping();
+    let _ = here.out.line("stopping; once more to stop at once");
+    foreground.stop(config, &mut signals).await;
+    Ok(())
+}
+
+/// What becomes of a developer's data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DevData {
+    /// It is not served.
+    Refuse,
+    /// It becomes the data of this daemon.
+    Adopt,
+}
+
+/// Whether a developer's data was taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Adopted {
+    Yes,
+    No,
+}
+
+/// Refuses the data of `errand dev`, unless it shall be taken over.
+fn adopt(dir: &Path, wanted: DevData) -> Result<Adopted, Failure> {
+    let marker = dev_file::path(dir);
+    if !marker.exists() {
+        return Ok(Adopted::No);
+    }
+    if wanted == DevData::Refuse {
+        let what = format!("{} was made by `errand dev`", dir.display());
+        return Err(Failure::new(Exit::Conflict, what).then(
+            "its key stands in a file and its balance is play money: choose another directory, \
+             or take it over with --adopt-dev",
+        ));
+    }
+    std::fs::remove_file(&marker).map_err(|error| {
+        Failure::new(Exit::Failed, format!("{} could not be removed: {error}", marker.display()))
+    })?;
+    Ok(Adopted::Yes)
+}
+
+fn banner(
+    here: &Here,
+    loaded: &Loaded,
+    foreground: &Foreground,
+    adopted: Adopted,
+) -> Result<(), Failure> {
+    let (config, out, app) = (&loaded.config, &here.out, foreground.daemon().app());
+    out.line(out.strong(&format!("errand {}", env!("CARGO_PKG_VERSION"))))?;
+    let news = if foreground.is_new() { " (new)" } else { "" };
+    let none = || "none; `errand config init` prints one to begin with".to_owned();
+    let mut facts = vec![
+        ("API", addresses(foreground)),
+        ("data", format!("{}{news}", foreground.dir().display())),
+        ("settings", loaded.file.as_ref().map_or_else(none, |it| it.display().to_string())),
+        ("workers", workers(config)),
+        ("agents", agents(config, foreground)),
+    ];
+    if let Some(address) = foreground.metrics() {
+        facts.push(("counters", format!("http://{address}/metrics")));
+    }
+    if accounts::list(app)?.is_empty() {
+        let dir = foreground.dir().display();
+        let next =
+            format!("nobody has an account: errand account create --name NAME --data-dir {dir}");
+        facts.push(("next", next));
+    } else if keys::list(app, None).iter().all(|it| it.revoked_at.is_some()) {
+        facts.push((
+            "next",
+            "nobody has a key: errand key create --account ID --name NAME".to_owned(),
+        ));
+    }
+    if adopted == Adopted::Yes {
+        facts.push((
+            "note",
+            "dev.json was removed; its key still works: errand key list".to_owned()
+                + &here.same_data(),
+        ));
+    }
+    if let Some(warning) = exposure(config, foreground.addresses()) {
+        facts.push(("WARNING", warning));
+    }
+    out.facts(&facts)
+}
+
+fn addresses(foreground: &Foreground) -> String {
+    let base = foreground.base_url();
+    let more: Vec<String> =
+        foreground.addresses().iter().skip(1).map(ToString::to_string).collect();
+    if more.is_empty() { base } else { format!("{base} and at {}", more.join(", ")) }
+}
+
+fn workers(config: &Config) -> String {
+    match config.queue.workers {
+        0 => "none: runs are accepted and wait".to_owned(),
+        all => format!("{all}, at most {} for one account", config.queue.account_workers),
+    }
+}
+
+/// The kinds and their prices.
+pub(super) fn agents(config: &Config, foreground: &Foreground) -> String {
+    let currency = config.billing.currency;
+    let priced = |kind: &str| match config.agents.prices.get(kind) {
+        Some(price) => format!("{kind} ({price} {currency})"),
+        None => format!("{kind} (no price: not offered)"),
+    };
+    let all = foreground.daemon().app().catalogue().entries().map(|it| priced(&it.kind));
+    let all: Vec<String> = all.collect();
+    if all.is_empty() { "none".to_owned() } else { all.join(", ") }
+}
+
+/// What to say when strangers can listen in.
+fn exposure(config: &Config, addresses: &[SocketAddr]) -> Option<String> {
+    let open = addresses.iter().find(|it| !it.ip().is_loopback())?;
+    if config.http.tls.is_some() || !config.http.edge.trusted_proxies.is_empty() {
+        return None;
+    }
+    Some(format!(
+        "keys travel in the clear to {open}: set tls.cert and tls.key,\n\
+         or listen on loopback behind a proxy that speaks TLS"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::inbound::TlsFiles;
+
+    #[test]
+    fn the_data_of_a_developer_is_taken_over_only_when_that_is_wanted() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(adopt(dir.path(), DevData::Refuse), Ok(Adopted::No));
+        std::fs::write(dev_file::path(dir.path()), "{}").unwrap();
+        assert_eq!(adopt(dir.path(), DevData::Refuse).unwrap_err().exit, Exit::Conflict);
+        assert_eq!(adopt(dir.path(), DevData::Adopt), Ok(Adopted::Yes));
+        assert_eq!(adopt(dir.path(), DevData::Refuse), Ok(Adopted::No));
+    }
+
+    #[test]
+    fn whoever_lets_strangers_listen_in_is_warned() {
+        let mut config = Config::serve(PathBuf::from("/data"));
+        let local: SocketAddr = "127.0.0.1:1".parse().unwrap();
+        let open: SocketAddr = "0.0.0.0:1".parse().unwrap();
+        assert_eq!(exposure(&config, &[local]), None);
+        assert!(exposure(&config, &[local, open]).is_some_and(|it| it.contains("0.0.0.0:1")));
+        let files = || TlsFiles { cert: PathBuf::new(), key: PathBuf::new() };
+        config.http.tls = Some(files());
+        assert_eq!(exposure(&config, &[open]), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! A customer: asks for an audit over the network, waits for it, and looks at the bill.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::net::TcpStream;
+
+use crate::cli::client::{self, Answer, Ask, NoAnswer};
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::offline::unanswered;
+use crate::cli::output::Output;
+use crate::cli::shown::field;
+use crate::domain::money::Amount;
+use crate::sys::clock::Clock;
+
+/// Somebody with a key.
+#[derive(Debug)]
+pub(super) struct Customer<'a> {
+    api: SocketAddr,
+    key: &'a str,
+    clock: Clock,
+}
+
+/// What came of an audit.
+#[derive(Debug)]
+pub(super) struct Done {
+    /// The run, as the API shows it at the end.
+    pub(super) run: Value,
+    /// The report, in Markdown.
+    pub(super) report: String,
+    /// The balance before.
+    pub(super) before: Amount,
+    /// The balance after.
+    pub(super) after: Amount,
+}
+
+/// What an account has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Funds {
+    balance: Amount,
+    held: Amount,
+}
+
+impl<'a> Customer<'a> {
+    /// A customer of the API at an address.
+    pub(super) const fn new(api: SocketAddr, key: &'a str, clock: Clock) -> Self {
+        Self { api, key, clock }
+    }
+
+    /// Has a page audited, and checks that it was done, reported and charged once.
+    ///
+    /// # Errors
+    ///
+    /// Which of these did not happen.
+    pub(super) async fn have_audited(&self, url: &str, out: &Output) -> Result<Done, Failure> {
+        let before = self.funds().await?;
+        let run = self.ask(Ask::post("/v1/agents/runs", super::order(url))).await?;
+        let id = field(&run, "id");
+        let run = self.wait(&id, url, out).await?;
+        let status = field(&run, "status");
+        if status != "succeeded" {
+            let why = run.pointer("/error_detail/message").and_then(Value::as_str);
+            let why = why.unwrap_or("the run does not say why");
+            let what = format!("the audit of {url} ended as {status}: {why}");
+            return Err(Failure::new(Exit::Failed, what));
+        }
+        let report = run.get("output").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if report.is_empty() {
+            return Err(Failure::new(Exit::Failed, "the run succeeded without a report"));
+        }
+        let after = self.funds().await?;
+        check_bill(&run, before, after)?;
+        Ok(Done { run, report, before: before.balance, after: after.balance })
+    }
+
+    /// Asks after a run until it is over.
+    async fn wait(&self, id: &str, url: &str, out: &Output) -> Result<Value, Failure> {
+        let begun = self.clock.mark();
+        loop {
+            let run = self.ask(Ask::get(format!("/v1/agents/runs/{id}"))).await?;
+            let status = field(&run, "status");
+            if status != "pending" && status != "running" {
+                return Ok(run);
+            }
+            let passed = begun.elapsed();
+            if passed > RUN_WAIT {
+                let what = format!("the run was still {status} after {} s", passed.as_secs());
+                return Err(Failure::new(Exit::Failed, what));
+            }
+            let seconds = passed.as_secs();
+            out.progress(&format!("auditing {url} … {status}, {seconds} s"));
+            self.clock.sleep(ASK_PAUSE).await;
+        }
+    }
+
+    async fn funds(&self) -> Result<Funds, Failure> {
+        let account = self.ask(Ask::get("/v1/account")).await?;
+        let amount = |name| Amount::parse(&field(&account, name));
+        match (amount("balance"), amount("held")) {
+            (Ok(balance), Ok(held)) => Ok(Funds { balance, held }),
+            (Err(_), _) | (_, Err(_)) => {
+                Err(Failure::new(Exit::Failed, "the account shows no balance"))
+            }
+        }
+    }
+
+    async fn ask(&self, ask: Ask) -> Result<Value, Failure> {
+        let ask = ask.with_key(self.key);
+        match self.clock.within(ask.patience, self.answer(&ask)).await {
+            Ok(Ok(answer)) => answer.success(),
+            Ok(Err(error)) => Err(unanswered(&error, "the API")),
+            Err(_) => Err(Failure::new(Exit::Failed, "the API did not answer in time")),
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a customer of our own port, on loopback; nothing of others is reached"
+    )]
+    async fn answer(&self, ask: &Ask) -> Result<Answer, NoAnswer> {
+        let stream = TcpStream::connect(self.api).await.map_err(NoAnswer::Connect)?;
+        client::exchange(stream, ask).await
+    }
+}
+
+/// Checks that the balance went down by the cost of the run, and that nothing is held for it.
+fn check_bill(run: &Value, before: Funds, after: Funds) -> Result<(), Failure> {
+    let cost = Amount::parse(&field(run, "cost")).ok().filter(|it| *it > Amount::ZERO);
+    let paid = before.balance.minus(after.balance);
+    if cost.is_some() && cost == paid && after.held == Amount::ZERO {
+        return Ok(());
+    }
+    let what = format!(
+        "the bill is wrong: the run cost {}, the balance went from {} to {} with {} held",
+        field(run, "cost"),
+        before.balance,
+        after.balance,
+        after.held,
+    );
+    Err(Failure::new(Exit::Failed, what))
+}
+
+/// Time for the run: longer than any execution may take.
+const RUN_WAIT: Duration = Duration::from_mins(20);
+const ASK_PAUSE: Duration = Duration::from_millis(100);
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn funds(balance: &str, held: &str) -> Funds {
+        Funds { balance: Amount::parse(balance).unwrap(), held: Amount::parse(held).unwrap() }
+    }
+
+    #[track_caller]
+    fn check(cost: &str, after: (&str, &str), is_right: bool) {
+        let found = check_bill(&json!({ "cost": cost }), funds("10", "0"), funds(after.0, after.1));
+        assert_eq!(found.is_ok(), is_right, "{cost} {after:?}: {found:?}");
+    }
+
+    #[test]
+    fn a_bill_is_right_when_the_cost_was_taken_once_and_nothing_is_held() {
+        check("0.02", ("9.98", "0"), true);
+        check("0.02", ("9.96", "0"), false);
+        check("0.02", ("10", "0"), false);
+        check("0.02", ("9.98", "0.02"), false);
+        check("0", ("10", "0"), false);
+    }
+}

@@ -1,0 +1,130 @@
+//! `errand dev`: a key that stays, money to spend, and nothing for strangers.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use serde_json::Value;
+
+use crate::support::{Daemon, Errand, get};
+
+/// The file that programs read.
+#[track_caller]
+fn dev_json(errand: &Errand) -> Value {
+    let path = errand.home().join(".errand/dev.json");
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn text<'a>(file: &'a Value, name: &str) -> &'a str {
+    file[name].as_str().unwrap()
+}
+
+#[test]
+fn programs_find_everything_in_one_file_before_it_is_ready() {
+    let errand = Errand::new();
+    let daemon = Daemon::dev(&errand);
+    let file = dev_json(&errand);
+    let names: Vec<&String> = file.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["base_url", "api_key", "signing_secret", "account_id"]);
+    assert_eq!(text(&file, "base_url"), daemon.fact("base URL"));
+    assert_eq!(text(&file, "api_key"), daemon.fact("key"));
+    assert!(text(&file, "signing_secret").starts_with("whsec_"));
+    assert_eq!(daemon.fact("balance"), "1000 EUR");
+    let address = text(&file, "base_url").strip_prefix("http://").unwrap();
+    let (address, path) = address.split_once('/').unwrap();
+    let account = get(address, &format!("/{path}/account"), text(&file, "api_key")).json();
+    assert_eq!(account["id"], file["account_id"]);
+    assert_eq!(account["balance"], "1000");
+    assert_eq!(account["key"]["rights"], serde_json::json!(["models", "agents"]));
+}
+
+#[test]
+fn a_directory_keeps_its_key_and_gets_its_money_once() {
+    let errand = Errand::new();
+    Daemon::dev(&errand).stop();
+    let first = dev_json(&errand);
+    let daemon = Daemon::dev(&errand);
+    let second = dev_json(&errand);
+    for name in ["api_key", "signing_secret", "account_id"] {
+        assert_eq!(first[name], second[name], "{name}");
+    }
+    assert_eq!(text(&second, "base_url"), daemon.fact("base URL"));
+    assert_eq!(daemon.fact("balance"), "1000 EUR");
+    let here = ["--data-dir", ".errand"];
+    let accounts = errand.json(&[&["account", "list"][..], &here].concat());
+    assert_eq!(accounts["data"].as_array().unwrap().len(), 1);
+    let keys = errand.json(&[&["key", "list"][..], &here].concat());
+    assert_eq!(keys["data"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_key_that_is_gone_is_replaced_and_that_is_said() {
+    let errand = Errand::new();
+    Daemon::dev(&errand).stop();
+    let first = dev_json(&errand);
+    let key = errand.json(&["key", "list", "--data-dir", ".errand"])["data"][0]["id"].clone();
+    errand.json(&["key", "revoke", key.as_str().unwrap(), "--data-dir", ".errand"]);
+    let daemon = Daemon::dev(&errand);
+    assert!(daemon.fact("note").contains("was revoked: here is a new key"));
+    let second = dev_json(&errand);
+    assert_ne!(first["api_key"], second["api_key"]);
+    assert_eq!(first["signing_secret"], second["signing_secret"]);
+    assert_eq!(first["account_id"], second["account_id"]);
+    daemon.stop();
+    errand.file(".errand/dev.json", "{ not json");
+    let daemon = Daemon::dev(&errand);
+    assert!(daemon.fact("note").contains("could not be read"), "{:?}", daemon.banner);
+    let third = dev_json(&errand);
+    assert_eq!(third["account_id"], first["account_id"]);
+    assert_eq!(daemon.get("/v1/account", text(&third, "api_key")).json()["balance"], "1000");
+    daemon.stop();
+    std::fs::remove_file(errand.home().join(".errand/dev.json")).unwrap();
+    let daemon = Daemon::dev(&errand);
+    assert_eq!(dev_json(&errand)["account_id"], first["account_id"]);
+    assert_eq!(daemon.fact("balance"), "1000 EUR");
+}
+
+#[test]
+fn it_listens_on_loopback_only() {
+    let errand = Errand::new();
+    for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let said = errand.refusal(2, &["dev", "--listen", address]);
+        assert!(said.contains("loopback only"), "{said}");
+    }
+    assert!(!errand.home().join(".errand").exists());
+}
+
+#[test]
+fn what_is_ephemeral_is_gone_at_the_end() {
+    let errand = Errand::new();
+    let args = ["dev", "--ephemeral", "--listen", "127.0.0.1:0"];
+    let daemon = Daemon::start(&errand, &args);
+    assert_eq!(errand.left_behind().len(), 1);
+    let key = daemon.fact("key");
+    assert_eq!(daemon.get("/v1/account", &key).json()["balance"], "1000");
+    daemon.stop();
+    assert!(errand.left_behind().is_empty(), "{:?}", errand.left_behind());
+    assert!(!errand.home().join(".errand").exists());
+}
+
+#[test]
+fn the_data_of_customers_is_not_for_developing() {
+    let errand = Errand::new();
+    errand.account(&[]);
+    let data = errand.data();
+    let args = ["dev", "--data-dir", data.to_str().unwrap(), "--listen", "127.0.0.1:0"];
+    let said = errand.refusal(6, &args);
+    assert!(said.contains("the data of `errand serve`"), "{said}");
+    assert!(!data.join("dev.json").exists());
+    assert_eq!(errand.json(&["account", "list"])["data"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn requests_are_not_counted() {
+    let daemon = Daemon::dev(&Errand::new());
+    let key = daemon.fact("key");
+    for _ in 0..100 {
+        assert_eq!(daemon.get("/v1/account", &key).status, 200);
+        assert_eq!(daemon.get("/v1/account", "service_sk_wrong").status, 401);
+    }
+}

@@ -1,0 +1,13 @@
+//! The real binary: what it prints, how it ends, and what it leaves behind.
+//!
+//! These are the only tests that open ports and start processes. Each waits for lines on a pipe
+//! with a deadline, never for time to pass, and kills what it started when it ends.
+
+mod support;
+
+mod admin;
+mod config;
+mod dev;
+mod help;
+mod serve;
+mod trial;
