@@ -235,7 +235,8 @@ fn encode(body: Vec<u8>, encoding: Option<&str>) -> (Vec<u8>, Option<&'static st
         Some("gzip-double") => (gzip(&gzip(&body)), Some("gzip, gzip")),
         Some("gzip-lie") => (body, Some("gzip")),
         Some("deflate") => {
-            let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
+            let mut encoder =
+                flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::default());
             encoder.write_all(&body).unwrap();
             (encoder.finish().unwrap(), Some("deflate"))
         }
@@ -277,7 +278,8 @@ fn file(name: &str) -> Vec<u8> {
             let page = String::from_utf8(file("gzip.html")).unwrap();
             page.replacen("</main>", &(rows + "</main>"), 1).into_bytes()
         }
-        _ => std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages").join(name)).unwrap(),
+        _ => std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages").join(name))
+            .unwrap(),
     }
 }
 

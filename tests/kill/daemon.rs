@@ -75,7 +75,6 @@ pub(crate) fn offline(dir: &Path, words: &[&str]) -> Value {
     command.args(words).args(["--output", "json", "--data-dir"]).arg(dir);
     let done = command.output().unwrap();
     let text = String::from_utf8(done.stdout).unwrap();
-    serde_json::from_str(&text).unwrap_or_else(|it| {
-        panic!("{it}: {text} {}", String::from_utf8_lossy(&done.stderr))
-    })
+    serde_json::from_str(&text)
+        .unwrap_or_else(|it| panic!("{it}: {text} {}", String::from_utf8_lossy(&done.stderr)))
 }

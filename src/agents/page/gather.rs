@@ -101,7 +101,8 @@ impl<'a> Gatherer<'a> {
     fn enter_surroundings(&mut self, id: NodeId, node: &Node) {
         let lang = node.attribute("lang").or_else(|| node.attribute("xml:lang"));
         let unseen = node.attribute("hidden").is_some() || is_unseen(node.attribute("style"));
-        let unheard = node.attribute("aria-hidden").is_some_and(|it| it.eq_ignore_ascii_case("true"));
+        let unheard =
+            node.attribute("aria-hidden").is_some_and(|it| it.eq_ignore_ascii_case("true"));
         if lang.is_none() && !unseen && !unheard {
             return;
         }
@@ -230,11 +231,16 @@ impl<'a> Gatherer<'a> {
         let has = |name| node.attribute(name).is_some_and(|it| !it.trim().is_empty());
         let role = node.attribute("role").unwrap_or_default();
         let is_decoration = matches!(role, "presentation" | "none");
-        let is_named = is_decoration || ["aria-label", "aria-labelledby", "title"].into_iter().any(has);
+        let is_named =
+            is_decoration || ["aria-label", "aria-labelledby", "title"].into_iter().any(has);
         let alt = node.attribute("alt").map(str::to_owned);
         let origin = if has("src") || has("srcset") {
             ImageOrigin::Attribute
-        } else if has("data-src") || has("data-srcset") || has("data-lazy-src") || has("data-original") {
+        } else if has("data-src")
+            || has("data-srcset")
+            || has("data-lazy-src")
+            || has("data-original")
+        {
             ImageOrigin::ScriptOnly
         } else {
             ImageOrigin::None
@@ -261,7 +267,8 @@ impl<'a> Gatherer<'a> {
 
     fn noscript(&mut self, id: NodeId) {
         let inside = self.tree.children(id).filter_map(|it| self.tree.node(it));
-        let text = inside.filter_map(|it| if let NodeKind::Text(text) = &it.kind { Some(text) } else { None });
+        let text = inside
+            .filter_map(|it| if let NodeKind::Text(text) = &it.kind { Some(text) } else { None });
         let text: String = text.flat_map(|it| it.chars()).take(NOSCRIPT_CHARS_MAX).collect();
         self.facts.noscripts.push((id, text));
     }
@@ -406,7 +413,9 @@ mod tests {
 
     #[test]
     fn text_is_counted_where_readers_see_it() {
-        let found = facts("<title>no</title><p>one two <a href=/>three</a><p hidden>four<script>five</script>");
+        let found = facts(
+            "<title>no</title><p>one two <a href=/>three</a><p hidden>four<script>five</script>",
+        );
         assert_eq!((found.text.words, found.text.prose_bytes), (3, 7));
     }
 }

@@ -24,7 +24,8 @@ pub fn scan(text: &str) -> Scan {
     while let Some(found) = find(text, at, "<") {
         at = match text.as_bytes().get(found.saturating_add(1)) {
             Some(b'!') if text.get(found..).is_some_and(|it| it.starts_with("<!--")) => {
-                find(text, found.saturating_add(4), "-->").map_or(text.len(), |it| it.saturating_add(3))
+                find(text, found.saturating_add(4), "-->")
+                    .map_or(text.len(), |it| it.saturating_add(3))
             }
             Some(b'/') if is_letter(text, found.saturating_add(2)) => {
                 tag(text, found.saturating_add(2), &mut scan)
@@ -122,9 +123,8 @@ fn skip_until(bytes: &[u8], from: usize, is_end: impl Fn(u8) -> bool) -> usize {
 /// Attributes of a tag that are read; the rest of the tag is left out.
 pub const ATTRIBUTES_MAX: usize = 500;
 /// Elements whose content is text up to their closing tag.
-const RAW_TEXT: [&str; 9] = [
-    "script", "style", "textarea", "title", "noscript", "iframe", "noembed", "noframes", "xmp",
-];
+const RAW_TEXT: [&str; 9] =
+    ["script", "style", "textarea", "title", "noscript", "iframe", "noembed", "noframes", "xmp"];
 
 #[cfg(test)]
 mod tests {
@@ -168,7 +168,8 @@ mod tests {
 
     #[test]
     fn a_megabyte_of_anything_is_looked_through_at_once() {
-        for part in ["<", "<a ", "<a b='", "</", "<!--", "<script>", "<title></titl", "<a =", "<?"] {
+        for part in ["<", "<a ", "<a b='", "</", "<!--", "<script>", "<title></titl", "<a =", "<?"]
+        {
             let text = part.repeat(1_000_000 / part.len());
             let _ = scan(&text);
         }

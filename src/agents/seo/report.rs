@@ -21,7 +21,8 @@ use crate::domain::limits::OUTPUT_CHARS_MAX;
 #[must_use]
 pub fn of(audit: &Audit) -> String {
     let head = head(audit);
-    let tail = [good_to_know(audit), preview(&audit.subject), summary(audit), facts(audit)].concat();
+    let tail =
+        [good_to_know(audit), preview(&audit.subject), summary(audit), facts(audit)].concat();
     let used = head.chars().count().saturating_add(tail.chars().count());
     let body = faults(audit, OUTPUT_CHARS_MAX.saturating_sub(used).saturating_sub(RESERVE_CHARS));
     head + &body + &tail
@@ -34,7 +35,9 @@ fn head(audit: &Audit) -> String {
     let verdict = match Indexing::of(subject) {
         Indexing::Yes(None) => "**Can Google index this page? Yes.**".to_owned(),
         Indexing::Yes(Some(but)) => format!("**Can Google index this page? Yes.** {}", prose(&but)),
-        Indexing::Unclear(why) => format!("**Can Google index this page? Perhaps.** {}", prose(&why)),
+        Indexing::Unclear(why) => {
+            format!("**Can Google index this page? Perhaps.** {}", prose(&why))
+        }
         Indexing::No(reasons) => {
             let reasons = reasons.into_iter().take(REASONS_MAX).collect::<Vec<_>>().join(", and ");
             format!("**Can Google index this page? No,** because of {}.", prose(&reasons))
@@ -51,7 +54,8 @@ fn head(audit: &Audit) -> String {
     let at = format!("{} {}", at.get(..10).unwrap_or_default(), at.get(11..16).unwrap_or_default());
     what += &format!(", on {at} UTC.");
     if let Some(number) = audit.lighthouse {
-        what += &format!(" Lighthouse counts ten of these checks; by its weights they give {number}.");
+        what +=
+            &format!(" Lighthouse counts ten of these checks; by its weights they give {number}.");
     }
     push_line(&mut out, &what);
     out
@@ -59,7 +63,8 @@ fn head(audit: &Audit) -> String {
 
 /// How the score came about.
 fn equation(audit: &Audit) -> String {
-    let mut costs: Vec<u32> = audit.checks.iter().map(|it| it.points).filter(|it| *it > 0).collect();
+    let mut costs: Vec<u32> =
+        audit.checks.iter().map(|it| it.points).filter(|it| *it > 0).collect();
     costs.sort_unstable_by(|a, b| b.cmp(a));
     let faults = audit.checks.iter().filter(|it| it.fault().is_some()).count();
     if faults == 0 {
@@ -118,7 +123,8 @@ fn full(number: usize, check: &Check, found: &Found) -> String {
         0 => "no further points".to_owned(),
         points => count(points as usize, "point"),
     };
-    let share = found.share.map(|it| format!(", {} of {}", it.failing, it.total)).unwrap_or_default();
+    let share =
+        found.share.map(|it| format!(", {} of {}", it.failing, it.total)).unwrap_or_default();
     let _ = writeln!(out, "`{}` · {} · {cost}{share}\n", check.rule.id, check.severity().as_str());
     push_places(&mut out, found);
     let how = found.how.as_deref().unwrap_or(check.rule.how);
@@ -199,9 +205,14 @@ fn preview(subject: &Subject) -> String {
     let Some(facts) = subject.facts() else { return String::new() };
     let cut = |text: &str, columns: usize| {
         let kept = clip_columns(text, columns);
-        if kept.len() < text.len() { quote(&format!("{}…", kept.trim_end())) } else { quote(text) }
+        if kept.len() < text.len() {
+            quote(&format!("{}…", kept.trim_end()))
+        } else {
+            quote(text)
+        }
     };
-    let title = facts.title().map_or_else(|| "(no title)".to_owned(), |it| cut(&it.text, TITLE_COLUMNS.1));
+    let title =
+        facts.title().map_or_else(|| "(no title)".to_owned(), |it| cut(&it.text, TITLE_COLUMNS.1));
     let description = facts.description().filter(|it| !it.content.trim().is_empty());
     let description = description.map_or_else(
         || "(no description; search engines choose sentences of the page)".to_owned(),
@@ -241,7 +252,12 @@ fn facts(audit: &Audit) -> String {
     let (subject, visit) = (&audit.subject, &audit.subject.fetched.visit);
     let timing = &visit.reply.timing;
     let size = match &visit.reply.coding {
-        Some(coding) => format!("{}, sent as {} of {}", kilobytes(visit.reply.body.len()), kilobytes(visit.reply.wire_bytes), quote(coding)),
+        Some(coding) => format!(
+            "{}, sent as {} of {}",
+            kilobytes(visit.reply.body.len()),
+            kilobytes(visit.reply.wire_bytes),
+            quote(coding)
+        ),
         None => format!("{}, not compressed", kilobytes(visit.reply.body.len())),
     };
     let mut rows = vec![

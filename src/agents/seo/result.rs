@@ -21,7 +21,8 @@ use crate::agents::seo::subject::{Reading, Subject};
 pub fn of(audit: &Audit) -> Value {
     let visit = &audit.subject.fetched.visit;
     let hops = visit.hops.iter();
-    let hops: Vec<_> = hops.map(|it| json!({ "url": it.url.as_str(), "status": it.status })).collect();
+    let hops: Vec<_> =
+        hops.map(|it| json!({ "url": it.url.as_str(), "status": it.status })).collect();
     let indexing = Indexing::of(&audit.subject);
     json!({
         "version": 1,
@@ -170,7 +171,8 @@ fn robots(subject: &Subject) -> Value {
 /// What was not looked at, and why.
 #[must_use]
 pub fn limits(subject: &Subject) -> Vec<String> {
-    let mut limits = vec!["scripts were not run; what they add to the page was not seen".to_owned()];
+    let mut limits =
+        vec!["scripts were not run; what they add to the page was not seen".to_owned()];
     let stopped = subject.document().and_then(|it| it.passed.stopped);
     limits.extend(stopped.map(|it| stop_phrase(it).to_owned()));
     limits

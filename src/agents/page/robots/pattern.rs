@@ -70,7 +70,11 @@ fn encode(bytes: &[u8], stars: Stars) -> String {
         match (*first, escaped(after)) {
             (b'%', Some(octet)) => {
                 rest = after.get(2..).unwrap_or_default();
-                if is_unreserved(octet) { out.push(char::from(octet)) } else { percent(&mut out, octet) }
+                if is_unreserved(octet) {
+                    out.push(char::from(octet))
+                } else {
+                    percent(&mut out, octet)
+                }
             }
             (b'*', _) if stars == Stars::Special => out.push('*'),
             (b'$', _) if stars == Stars::Special && after.is_empty() => out.push('$'),
@@ -160,7 +164,11 @@ mod tests {
         for _ in 0..200 {
             assert!(!pattern.matches(&path));
         }
-        check_match(&format!("/{}b", "*a".repeat(1_000)), &format!("/{}", "a".repeat(2_000)), false);
+        check_match(
+            &format!("/{}b", "*a".repeat(1_000)),
+            &format!("/{}", "a".repeat(2_000)),
+            false,
+        );
     }
 
     proptest! {

@@ -99,7 +99,9 @@ impl Candidate {
     fn problem(&self, subject: &Subject) -> Option<&'static str> {
         let href = self.href.trim();
         match (Url::parse(href), subject.resolve(href)) {
-            (Ok(url), _) if !matches!(url.scheme(), "http" | "https") => Some("not an address of a page"),
+            (Ok(url), _) if !matches!(url.scheme(), "http" | "https") => {
+                Some("not an address of a page")
+            }
             (Ok(_), _) => None,
             (Err(url::ParseError::RelativeUrlWithoutBase), Some(_)) => Some("a relative address"),
             (Err(_), _) => Some("not an address"),
@@ -134,7 +136,9 @@ pub fn address(subject: &Subject, page: &Document) -> Option<Url> {
     let mut found = named(subject, page).into_iter();
     let first = found.next().filter(|it| it.problem(subject).is_none())?;
     let url = without_fragment(subject.resolve(&first.href)?);
-    found.all(|it| subject.resolve(&it.href).map(without_fragment).as_ref() == Some(&url)).then_some(url)
+    found
+        .all(|it| subject.resolve(&it.href).map(without_fragment).as_ref() == Some(&url))
+        .then_some(url)
 }
 
 fn without_fragment(mut url: Url) -> Url {
@@ -151,7 +155,8 @@ fn canonical(subject: &Subject, page: &Document) -> Judgement {
     let wrong: Vec<_> = wrong.collect();
     if let Some((candidate, problem)) = wrong.first() {
         let found = Found::new(format!("The canonical link is {problem}"));
-        let whole = subject.resolve(candidate.href.trim()).filter(|_| *problem == "a relative address");
+        let whole =
+            subject.resolve(candidate.href.trim()).filter(|_| *problem == "a relative address");
         let found = match whole {
             Some(url) => found.how(format!("Write the complete address: {}.", quote(url.as_str()))),
             None => found,
@@ -220,7 +225,10 @@ fn canonical_self(subject: &Subject, page: &Document) -> Judgement {
         None => Judgement::NotApplicable(NONE),
         Some(url) if url == without_fragment(subject.url().clone()) => Judgement::Pass,
         Some(url) => {
-            let found = Found::new(format!("The canonical address is another page: {}", quote(url.as_str())));
+            let found = Found::new(format!(
+                "The canonical address is another page: {}",
+                quote(url.as_str())
+            ));
             Judgement::Info(found.at_each(&named(subject, page), |it| it.evidence(page)))
         }
     }

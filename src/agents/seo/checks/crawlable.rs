@@ -1,6 +1,7 @@
 //! May search engines index the page: every tag, header and robots.txt line that says no.
 
 use crate::agents::lists::{SEARCH_BOTS, SearchBot};
+use crate::agents::page::document::Document;
 use crate::agents::page::robots::Access;
 use crate::agents::seo::finding::{
     Evidence, Found, Group, Judge, Judgement, Rule, Severity, Within,
@@ -8,7 +9,6 @@ use crate::agents::seo::finding::{
 use crate::agents::seo::robots_tags::tags;
 use crate::agents::seo::sources;
 use crate::agents::seo::subject::Subject;
-use crate::agents::page::document::Document;
 
 /// The rule about being found at all.
 pub const RULES: &[Rule] = &[Rule {
@@ -46,7 +46,8 @@ pub enum ObstacleKind {
 #[must_use]
 pub fn obstacles(subject: &Subject, page: &Document, bot: &str) -> Vec<Obstacle> {
     let now = subject.fetched.at;
-    let blocking = tags(subject, page).into_iter().filter(|it| it.is_for(bot) && it.directive.blocks(now));
+    let blocking =
+        tags(subject, page).into_iter().filter(|it| it.is_for(bot) && it.directive.blocks(now));
     let mut found: Vec<Obstacle> = blocking
         .map(|it| Obstacle { kind: ObstacleKind::Index, evidence: it.evidence(page) })
         .collect();
@@ -89,7 +90,8 @@ fn is_crawlable(subject: &Subject, page: &Document) -> Judgement {
         let names: Vec<_> = blocked.iter().map(|(bot, _)| bot.engine).collect();
         names.join(" and ")
     };
-    let found = Found::new(format!("{who} {}", phrase(&all))).at(all.into_iter().map(|it| it.evidence));
+    let found =
+        Found::new(format!("{who} {}", phrase(&all))).at(all.into_iter().map(|it| it.evidence));
     let google = SEARCH_BOTS.first().is_some_and(|it| blocked.iter().any(|(bot, _)| *bot == it));
     if google || !everybody.is_empty() {
         Judgement::Fail(found)

@@ -1,5 +1,6 @@
 //! What robots directives restrict short of hiding the page, and pages that lead away.
 
+use crate::agents::lists::SEARCH_BOTS;
 use crate::agents::page::document::Document;
 use crate::agents::page::facts::Part;
 use crate::agents::page::robots::Access;
@@ -7,7 +8,6 @@ use crate::agents::seo::finding::{Evidence, Found, Group, Judge, Judgement, Rule
 use crate::agents::seo::robots_tags::{Directive, RobotsTag, tags};
 use crate::agents::seo::sources;
 use crate::agents::seo::subject::{Subject, at_element, at_tag};
-use crate::agents::lists::SEARCH_BOTS;
 
 /// The rules about directives.
 pub const RULES: &[Rule] = &[
@@ -148,15 +148,24 @@ fn noscript_directive(_: &Subject, page: &Document) -> Judgement {
         return Judgement::Pass;
     }
     let title = "A robots directive stands inside `noscript`";
-    Judgement::Info(Found::new(title).at(found.into_iter().map(|(node, _)| at_element(page, *node))))
+    Judgement::Info(
+        Found::new(title).at(found.into_iter().map(|(node, _)| at_element(page, *node))),
+    )
 }
 
 fn meta_refresh(_: &Subject, page: &Document) -> Judgement {
-    let refreshes = page.facts.metas.iter().filter(|it| it.pragma == "refresh" && !it.content.trim().is_empty());
+    let refreshes = page
+        .facts
+        .metas
+        .iter()
+        .filter(|it| it.pragma == "refresh" && !it.content.trim().is_empty());
     let found: Vec<_> = refreshes.collect();
     let Some(first) = found.first() else { return Judgement::Pass };
     let leads_away = first.content.to_ascii_lowercase().contains("url");
-    let title = if leads_away { "The page leads away by itself" } else { "The page reloads by itself" };
+    let title =
+        if leads_away { "The page leads away by itself" } else { "The page reloads by itself" };
     let part = |it: &Part| if *it == Part::Body { "in the body" } else { "in the head" };
-    Judgement::Fail(Found::new(title).at_each(&found, |it| at_tag(page, it.node).saying(part(&it.part))))
+    Judgement::Fail(
+        Found::new(title).at_each(&found, |it| at_tag(page, it.node).saying(part(&it.part))),
+    )
 }

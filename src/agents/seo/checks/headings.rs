@@ -62,7 +62,8 @@ fn h1(_: &Subject, page: &Document) -> Judgement {
         return Judgement::Pass;
     }
     let blank: Vec<_> = visible(page).filter(|it| it.level == 1).collect();
-    let title = if blank.is_empty() { "The page has no main heading" } else { "The main heading is empty" };
+    let title =
+        if blank.is_empty() { "The page has no main heading" } else { "The main heading is empty" };
     Judgement::Fail(Found::new(title).at_each(&blank, |it| at_element(page, it.node)))
 }
 
@@ -83,14 +84,20 @@ fn heading_order(_: &Subject, page: &Document) -> Judgement {
     if all.len() < 2 {
         return Judgement::NotApplicable("there are fewer than two headings");
     }
-    let pairs = all.windows(2).filter_map(|it| if let [before, after] = it { Some((*before, *after)) } else { None });
-    let jumps: Vec<_> = pairs.filter(|(before, after)| after.level > before.level.saturating_add(1)).collect();
+    let pairs = all
+        .windows(2)
+        .filter_map(|it| if let [before, after] = it { Some((*before, *after)) } else { None });
+    let jumps: Vec<_> =
+        pairs.filter(|(before, after)| after.level > before.level.saturating_add(1)).collect();
     let Some((before, after)) = jumps.first() else { return Judgement::Pass };
     let title = match jumps.len() {
         1 => format!("A heading of level {} follows one of level {}", after.level, before.level),
         count => format!("{count} headings leave out a level"),
     };
-    let how = format!("Make the first one an `<h{}>`, or add the levels between.", before.level.saturating_add(1));
+    let how = format!(
+        "Make the first one an `<h{}>`, or add the levels between.",
+        before.level.saturating_add(1)
+    );
     let found = Found::new(title).how(how).of(jumps.len(), all.len());
     Judgement::Fail(found.at_each(&jumps, |(before, after)| {
         let before = format!("after `<h{}>` {}", before.level, quote(&clip(&before.text, 60)));

@@ -99,7 +99,9 @@ fn image_src(_: &Subject, page: &Document) -> Judgement {
 fn picture_img(_: &Subject, page: &Document) -> Judgement {
     let empty = &page.facts.empty_pictures;
     let title = match empty.len() {
-        0 if page.facts.images.is_empty() => return Judgement::NotApplicable("there are no images"),
+        0 if page.facts.images.is_empty() => {
+            return Judgement::NotApplicable("there are no images");
+        }
         0 => return Judgement::Pass,
         1 => "A picture shows nothing".to_owned(),
         count => format!("{count} pictures show nothing"),

@@ -85,17 +85,18 @@ fn is_same_page(subject: &Subject, url: &Url) -> bool {
 fn link_text(subject: &Subject, page: &Document) -> Judgement {
     let leads_on = |(anchor, url): &Target<'_>| {
         let url = url.as_ref();
-        url.is_some_and(|it| is_web(it) && !is_same_page(subject, it)) && !anchor.has_rel("nofollow")
+        url.is_some_and(|it| is_web(it) && !is_same_page(subject, it))
+            && !anchor.has_rel("nofollow")
     };
     let all: Vec<_> = targets(subject, page).into_iter().filter(leads_on).collect();
     let is_generic = |it: &Anchor| is_generic_link(&it.text, it.lang.as_deref());
-    let generic: Vec<_> = all.iter().map(|(anchor, _)| *anchor).filter(|it| is_generic(it)).collect();
+    let generic: Vec<_> =
+        all.iter().map(|(anchor, _)| *anchor).filter(|it| is_generic(it)).collect();
     if generic.is_empty() {
         return Judgement::Pass;
     }
-    let differs = |it: &Anchor| {
-        !it.label.is_empty() && !is_generic_link(&it.label, it.lang.as_deref())
-    };
+    let differs =
+        |it: &Anchor| !it.label.is_empty() && !is_generic_link(&it.label, it.lang.as_deref());
     let (labelled, bare): (Vec<_>, Vec<_>) = generic.into_iter().partition(|it| differs(it));
     if bare.is_empty() {
         let found = Found::new("Some link texts say nothing; only their labels do");
@@ -158,7 +159,8 @@ fn links_none(subject: &Subject, page: &Document) -> Judgement {
 fn links_nofollow_internal(subject: &Subject, page: &Document) -> Judgement {
     let own = subject.url().origin();
     let all = targets(subject, page).into_iter();
-    let internal: Vec<_> = all.filter(|(_, url)| url.as_ref().is_some_and(|it| it.origin() == own)).collect();
+    let internal: Vec<_> =
+        all.filter(|(_, url)| url.as_ref().is_some_and(|it| it.origin() == own)).collect();
     let closed = internal.iter().filter(|(anchor, _)| anchor.has_rel("nofollow"));
     let closed: Vec<_> = closed.map(|(anchor, _)| *anchor).collect();
     if closed.is_empty() {
@@ -169,5 +171,9 @@ fn links_nofollow_internal(subject: &Subject, page: &Document) -> Judgement {
     let found = Found::new(title).of(count, internal.len());
     let found = found.at_each(&closed, |it| at_element(page, it.node));
     // One or two are mostly a login or a basket, and meant so.
-    if count.saturating_mul(2) > internal.len() { Judgement::Fail(found) } else { Judgement::Info(found) }
+    if count.saturating_mul(2) > internal.len() {
+        Judgement::Fail(found)
+    } else {
+        Judgement::Info(found)
+    }
 }

@@ -95,7 +95,10 @@ fn http_status_code(subject: &Subject) -> Judgement {
     let status = reply.status;
     let retry = reply.header("retry-after").map(|it| Evidence::header("retry-after", it));
     let found = Found::new(format!("The page answers with status {status}{}", phrase(status)));
-    let answer = Evidence::value(Within::Exchange, format!("{status} from {}", quote(subject.url().as_str())));
+    let answer = Evidence::value(
+        Within::Exchange,
+        format!("{status} from {}", quote(subject.url().as_str())),
+    );
     Judgement::Fail(found.at([answer]).at(retry))
 }
 
@@ -150,7 +153,9 @@ fn address(status: u16, url: &Url) -> String {
 /// Whether a hop leaves encryption behind.
 fn hops_to_plain(hops: &[Hop], last: &Url) -> bool {
     let addresses: Vec<&Url> = hops.iter().map(|it| &it.url).chain([last]).collect();
-    addresses.windows(2).any(|it| matches!(it, [from, to] if from.scheme() == "https" && to.scheme() == "http"))
+    addresses
+        .windows(2)
+        .any(|it| matches!(it, [from, to] if from.scheme() == "https" && to.scheme() == "http"))
 }
 
 fn https(subject: &Subject) -> Judgement {

@@ -138,7 +138,8 @@ fn title_generic(subject: &Subject, page: &Document) -> Judgement {
     if !is_host && !GENERIC_TITLES.contains(&plain.as_str()) {
         return Judgement::Pass;
     }
-    let text = if is_host { "The title is the name of the host" } else { "The title names no subject" };
+    let text =
+        if is_host { "The title is the name of the host" } else { "The title names no subject" };
     Judgement::Fail(Found::new(text).at([at_element(page, title.node)]))
 }
 
@@ -170,7 +171,8 @@ fn description_length(_: &Subject, page: &Document) -> Judgement {
     };
     let width = columns(&text);
     // A character of Chinese or Japanese says as much as several letters.
-    let least = if is_mostly_wide(&text) { WIDE_DESCRIPTION_COLUMNS_MIN } else { DESCRIPTION_COLUMNS.0 };
+    let least =
+        if is_mostly_wide(&text) { WIDE_DESCRIPTION_COLUMNS_MIN } else { DESCRIPTION_COLUMNS.0 };
     let title = if width < least {
         format!("The description is only {width} columns wide")
     } else if width > DESCRIPTION_COLUMNS.1 {
@@ -187,7 +189,8 @@ fn description_duplicate(_: &Subject, page: &Document) -> Judgement {
     };
     let plain = |it: &str| printable(it).to_lowercase();
     let text = plain(&text);
-    let title = page.facts.title().filter(|it| plain(&it.text) == text).map(|it| (it.node, "title"));
+    let title =
+        page.facts.title().filter(|it| plain(&it.text) == text).map(|it| (it.node, "title"));
     let heading = page.facts.main_headings().find(|it| plain(&it.text) == text);
     let heading = heading.map(|it| (it.node, "main heading"));
     let Some((node, name)) = title.or(heading) else { return Judgement::Pass };

@@ -84,7 +84,9 @@ fn charset(_: &Subject, page: &Document) -> Judgement {
         let what = format!("the first wrong byte is number {}", at.saturating_add(1));
         let looks = decoded.looks_like.map(|it| format!("; the page looks like {}", it.name()));
         let value = what + &looks.unwrap_or_default();
-        return Judgement::Fail(found.at([Evidence::value(Within::Page, value)]).at(labels(decoded)));
+        return Judgement::Fail(
+            found.at([Evidence::value(Within::Page, value)]).at(labels(decoded)),
+        );
     }
     if let Some(looks) = decoded.looks_like {
         let found = Found::new(format!("The page says {name} but is {}", looks.name()));
@@ -96,9 +98,13 @@ fn charset(_: &Subject, page: &Document) -> Judgement {
             let value = format!("nothing in the header or the first 1,024 bytes; guessed {name}");
             Judgement::Fail(found.at([Evidence::value(Within::Page, value)]))
         }
-        (_, true) => Judgement::Fail(Found::new("Header and page name different encodings").at(labels(decoded))),
+        (_, true) => Judgement::Fail(
+            Found::new("Header and page name different encodings").at(labels(decoded)),
+        ),
         (NamedBy::Mark | NamedBy::Header | NamedBy::Page | NamedBy::Default, false) => {
-            if is_modern(name) { Judgement::Pass } else {
+            if is_modern(name) {
+                Judgement::Pass
+            } else {
                 let found = Found::new(format!("The page is in {name}; UTF-8 is the standard"));
                 Judgement::Info(found.at(labels(decoded)))
             }
@@ -126,7 +132,10 @@ fn labels(decoded: &Decoded) -> Vec<Evidence> {
         label.as_ref().map(|it| Evidence::value(Within::Page, format!("{who} says {}", quote(it))))
     };
     let mark = (decoded.named_by == NamedBy::Mark).then(|| {
-        Evidence::value(Within::Page, format!("the byte order mark says {}", decoded.encoding.name()))
+        Evidence::value(
+            Within::Page,
+            format!("the byte order mark says {}", decoded.encoding.name()),
+        )
     });
     let said = [said("the header", &decoded.header), said("the page", &decoded.page), mark];
     said.into_iter().flatten().collect()
@@ -155,7 +164,8 @@ fn html_size(subject: &Subject, page: &Document) -> Judgement {
     let found = Found::new(format!("The HTML is {} large", kilobytes(bytes)));
     let last = page.facts.headings.last().map(|it| {
         let at = page.span(it.node).map_or(0, |it| it.start);
-        at_element(page, it.node).saying(format!("the last heading, {} into the page", kilobytes(at)))
+        at_element(page, it.node)
+            .saying(format!("the last heading, {} into the page", kilobytes(at)))
     });
     let size = Evidence::value(Within::Page, format!("{bytes} bytes when decompressed"));
     let found = found.at([size]).at(last);

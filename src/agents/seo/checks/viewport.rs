@@ -50,14 +50,15 @@ fn viewport_zoom(_: &Subject, page: &Document) -> Judgement {
         return Judgement::NotApplicable("there is no viewport");
     };
     let content = meta.content.to_ascii_lowercase();
-    let forbids = content.split([',', ';']).filter_map(|it| it.split_once('=')).any(|(name, value)| {
-        let value = value.trim();
-        match name.trim() {
-            "user-scalable" => matches!(value, "no" | "0"),
-            "maximum-scale" => value.parse::<f32>().is_ok_and(|it| it < ZOOM_MIN),
-            _ => false,
-        }
-    });
+    let forbids =
+        content.split([',', ';']).filter_map(|it| it.split_once('=')).any(|(name, value)| {
+            let value = value.trim();
+            match name.trim() {
+                "user-scalable" => matches!(value, "no" | "0"),
+                "maximum-scale" => value.parse::<f32>().is_ok_and(|it| it < ZOOM_MIN),
+                _ => false,
+            }
+        });
     if !forbids {
         return Judgement::Pass;
     }
