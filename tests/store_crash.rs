@@ -5,6 +5,8 @@
 //! answered operation is there as a whole, every other one is there as a whole or not at all, and
 //! the doctor finds nothing.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+
 mod disk;
 mod work;
 
