@@ -319,9 +319,9 @@ const CALLERS: u8 = 4;
 /// Pairs of operations of each caller in each life of the store.
 const PAIRS: usize = 8;
 /// Ways in which each power cut leaves what was not synced.
-const SEEDS: u64 = 6;
+const SEEDS: u64 = 5;
 /// One image in so many has its recovery cut short.
-const AGAIN_EVERY: u64 = 40;
+const AGAIN_EVERY: u64 = 50;
 /// Images that are checked at least.
 const IMAGES_MIN: usize = 2_000;
 /// Images of recoveries among them.
