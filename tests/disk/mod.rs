@@ -4,6 +4,7 @@
 //! the lock of a file does.
 
 #![allow(dead_code, unused_imports, reason = "every test uses another part of it")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 mod crash;
 mod fault;
