@@ -24,14 +24,16 @@ pub enum Tag<'a> {
 pub fn read(tag: &str) -> Tag<'_> {
     let mut words = tag.split('-').peekable();
     let language = words.next().unwrap_or_default();
-    let is_well_formed = |it: &str| {
-        (1..=8).contains(&it.len()) && it.bytes().all(|it| it.is_ascii_alphanumeric())
-    };
+    let is_well_formed =
+        |it: &str| (1..=8).contains(&it.len()) && it.bytes().all(|it| it.is_ascii_alphanumeric());
     if !is_language(language) || !tag.split('-').all(is_well_formed) {
         return Tag::Language;
     }
     // Up to three extended languages of three letters.
-    while words.next_if(|it| it.len() == 3 && it.bytes().all(|it| it.is_ascii_alphabetic())).is_some() {}
+    while words
+        .next_if(|it| it.len() == 3 && it.bytes().all(|it| it.is_ascii_alphabetic()))
+        .is_some()
+    {}
     if let Some(script) = words.next_if(|it| is_letters(it, 4))
         && !is_listed(SCRIPTS, script)
     {
@@ -119,7 +121,9 @@ mod tests {
 
     #[test]
     fn tags_are_read_word_by_word() {
-        for tag in ["en", "EN-gb", "zh-Hant-TW", "zh-yue-HK", "yue", "es-419", "de-CH-1996", "sr-Latn"] {
+        for tag in
+            ["en", "EN-gb", "zh-Hant-TW", "zh-yue-HK", "yue", "es-419", "de-CH-1996", "sr-Latn"]
+        {
             assert_eq!(read(tag), Tag::Known, "{tag}");
         }
         for tag in ["", "english", "en_US", "xx", "e", "en-", "en--US", "en-$", "*", "12"] {

@@ -6,8 +6,8 @@
 
 pub mod agent;
 pub mod bench;
-pub mod parsers;
 pub mod input;
+pub mod parsers;
 
 pub mod catalogue;
 
@@ -20,6 +20,6 @@ pub mod lists;
 pub use agent::{Agent, Entry, Progress, Step, Task};
 pub use bench::Bench;
 pub use catalogue::Catalogue;
-pub use parsers::{Parsers, Patience};
 pub use input::{InputError, Problem};
+pub use parsers::{Parsers, Patience};
 pub use seo::SeoAudit;

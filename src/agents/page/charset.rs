@@ -5,7 +5,9 @@
 //! encoding".
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use encoding_rs::{
+    DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED,
+};
 
 use crate::agents::page::media::Kind;
 
@@ -165,7 +167,8 @@ fn meta_label(head: &[u8]) -> Option<String> {
         let inner = rest.get(1..)?;
         rest = inner;
         let named = inner.get(..4).is_some_and(|it| it.eq_ignore_ascii_case("meta"));
-        let after = inner.get(4..).filter(|it| it.starts_with(|c: char| c.is_whitespace() || c == '/'));
+        let after =
+            inner.get(4..).filter(|it| it.starts_with(|c: char| c.is_whitespace() || c == '/'));
         if let (true, Some(attributes)) = (named, after)
             && let Some(label) = label_of_meta(attributes)
         {

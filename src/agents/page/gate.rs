@@ -10,7 +10,9 @@ use std::cell::Cell;
 
 use html5ever::LocalName;
 use html5ever::interface::TreeSink;
-use html5ever::tokenizer::{EndTag, StartTag, Tag, TagKind, TagToken, Token, TokenSink, TokenSinkResult};
+use html5ever::tokenizer::{
+    EndTag, StartTag, Tag, TagKind, TagToken, Token, TokenSink, TokenSinkResult,
+};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 
 use crate::agents::page::elements::{is_void, may_stay_open, nests};
@@ -263,7 +265,8 @@ impl TokenSink for Gate<'_> {
                 }
                 if self.kind == Kind::Xhtml && is_empty_element(&tag) {
                     // XHTML means it: there is no content, and no text mode begins.
-                    let closing = Tag { kind: EndTag, attrs: vec![], self_closing: false, ..tag.clone() };
+                    let closing =
+                        Tag { kind: EndTag, attrs: vec![], self_closing: false, ..tag.clone() };
                     let _ = self.pass_tag(tag, line, span);
                     let _ = self.pass_tag(closing, line, span);
                     return TokenSinkResult::Continue;

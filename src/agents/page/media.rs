@@ -71,7 +71,8 @@ pub fn begins_like_html(body: &[u8]) -> bool {
     let start = body.trim_ascii_start();
     BEGINNINGS.iter().any(|it| {
         let (head, rest) = start.split_at_checked(it.len()).unwrap_or((start, &[]));
-        let ended = *it == "<!--" || matches!(rest.first(), Some(b' ' | b'>' | b'\t' | b'\r' | b'\n'));
+        let ended =
+            *it == "<!--" || matches!(rest.first(), Some(b' ' | b'>' | b'\t' | b'\r' | b'\n'));
         head.eq_ignore_ascii_case(it.as_bytes()) && ended
     })
 }

@@ -109,10 +109,16 @@ mod tests {
         check("", "html(head()body())");
         check("<p>a<p>b", r#"html(head()body(p("a")p("b")))"#);
         check("<b><i>x</b>y</i>", r#"html(head()body(b(i("x"))i("y")))"#);
-        check("<table><tr><td>x<p>y</table>z", r#"html(head()body(table(tbody(tr(td("x"p("y")))))"z"))"#);
+        check(
+            "<table><tr><td>x<p>y</table>z",
+            r#"html(head()body(table(tbody(tr(td("x"p("y")))))"z"))"#,
+        );
         check("<table>x<td>y</table>", r#"html(head()body("x"table(tbody(tr(td("y"))))))"#);
         check("a<!-- b -->c", r#"html(head()body("ac"))"#);
-        check("<template><h1>no</h1></template><h1>yes</h1>", r#"html(head(template())body(h1("yes")))"#);
+        check(
+            "<template><h1>no</h1></template><h1>yes</h1>",
+            r#"html(head(template())body(h1("yes")))"#,
+        );
         check("<noscript><img></noscript>", r#"html(head(noscript("<img>"))body())"#);
         check("<script>if (a<b) {}</script>", r#"html(head(script("if (a<b) {}"))body())"#);
         check("<svg><title>t</title></svg>", r#"html(head()body(svg(title("t"))))"#);
@@ -120,7 +126,8 @@ mod tests {
 
     #[test]
     fn xhtml_elements_can_be_empty() {
-        let text = "<html><head><script src='x'/><title>t</title></head><body><a id='x'/>y</body></html>";
+        let text =
+            "<html><head><script src='x'/><title>t</title></head><body><a id='x'/>y</body></html>";
         let passed = parse(text, Kind::Xhtml, &Patience::endless()).passed;
         assert_eq!(shown(&passed), r#"html(head(script()title("t"))body(a()"y"))"#);
     }
@@ -165,7 +172,11 @@ mod tests {
         let (begin, took) = (&text[..20], busy_time() - before);
         assert!(took < Duration::from_secs(2), "{begin} took {took:?}");
         assert!(found.elements <= ELEMENTS_MAX + 1_000, "{begin}: {} elements", found.elements);
-        assert!(found.tree.len() <= 2 * ELEMENTS_MAX + 2_000, "{begin}: {} nodes", found.tree.len());
+        assert!(
+            found.tree.len() <= 2 * ELEMENTS_MAX + 2_000,
+            "{begin}: {} nodes",
+            found.tree.len()
+        );
         found
     }
 
@@ -219,7 +230,11 @@ mod tests {
     #[test]
     fn a_page_deeper_than_browsers_keep_is_read_to_its_end() {
         let depth = DEPTH_KEPT as usize * 4;
-        let text = format!("<main>{}x{}</main><h2>after</h2>", "<div>".repeat(depth), "</div>".repeat(depth));
+        let text = format!(
+            "<main>{}x{}</main><h2>after</h2>",
+            "<div>".repeat(depth),
+            "</div>".repeat(depth)
+        );
         let passed = html(&text);
         assert_eq!(passed.stopped, None);
         assert!(shown(&passed).ends_with(r#"h2("after")))"#), "{}", passed.depth);

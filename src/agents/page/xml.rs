@@ -92,9 +92,13 @@ impl<'a> Reader<'a> {
     fn start_tag(&mut self) -> Step {
         let begin = self.at;
         self.advance(1);
-        let name = self.name().ok_or(Malformed { at: begin, problem: "A `<` begins no element." })?;
+        let name =
+            self.name().ok_or(Malformed { at: begin, problem: "A `<` begins no element." })?;
         if self.open.is_empty() && self.has_root {
-            return Err(Malformed { at: begin, problem: "There is more than one outermost element." });
+            return Err(Malformed {
+                at: begin,
+                problem: "There is more than one outermost element.",
+            });
         }
         self.has_root = true;
         let mut seen: Vec<&str> = Vec::new();
@@ -128,9 +132,8 @@ impl<'a> Reader<'a> {
             return Err(self.fail("An attribute has no value."));
         }
         self.skip_space();
-        let quote = match self.rest().chars().next() {
-            Some(quote @ ('"' | '\'')) => quote,
-            _ => return Err(self.fail("The value of an attribute is not in quotes.")),
+        let Some(quote @ ('"' | '\'')) = self.rest().chars().next() else {
+            return Err(self.fail("The value of an attribute is not in quotes."));
         };
         self.advance(1);
         let end = self.rest().find(quote).ok_or(self.fail("A quote does not end."))?;
@@ -154,10 +157,13 @@ impl<'a> Reader<'a> {
         }
         match (self.open.pop(), name) {
             (Some(open), Some(name)) if open == name => Ok(()),
-            (Some(_), _) => {
-                Err(Malformed { at: begin, problem: "The closing tag is not that of the open element." })
+            (Some(_), _) => Err(Malformed {
+                at: begin,
+                problem: "The closing tag is not that of the open element.",
+            }),
+            (None, _) => {
+                Err(Malformed { at: begin, problem: "There is no open element to close." })
             }
-            (None, _) => Err(Malformed { at: begin, problem: "There is no open element to close." }),
         }
     }
 
@@ -207,7 +213,8 @@ impl<'a> Reader<'a> {
         let rest = self.rest();
         let is_end = |it: char| it.is_whitespace() || "/>=<&\"'".contains(it);
         let name = rest.get(..rest.find(is_end)?)?;
-        let starts_well = name.starts_with(|it: char| it.is_alphabetic() || matches!(it, '_' | ':'));
+        let starts_well =
+            name.starts_with(|it: char| it.is_alphabetic() || matches!(it, '_' | ':'));
         self.advance(name.len());
         starts_well.then_some(name)
     }
@@ -281,8 +288,15 @@ mod tests {
     #[test]
     fn well_formed_documents_pass() {
         check_text("<a/>", None);
-        check_text("<?xml version='1.0'?>\n<!DOCTYPE html>\n<!-- c --><a b='1' c=\"2\">x<d />&amp;&#233;&#xE9;</a>\n", None);
-        check_text("<!DOCTYPE html PUBLIC \"-//W3C//DTD\" \"http://x\" [<!ENTITY y 'z'>]><a>&nbsp;</a>", None);
+        check_text(
+            "<?xml version='1.0'?>\n<!DOCTYPE html>\n<!-- c -->\
+             <a b='1' c=\"2\">x<d />&amp;&#233;&#xE9;</a>\n",
+            None,
+        );
+        check_text(
+            "<!DOCTYPE html PUBLIC \"-//W3C//DTD\" \"http://x\" [<!ENTITY y 'z'>]><a>&nbsp;</a>",
+            None,
+        );
         check_text("<a><![CDATA[ <b> & ]]><?pi x?></a >", None);
         check_text("<a:b xml:lang='en'>é</a:b>", None);
     }

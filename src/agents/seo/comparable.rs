@@ -56,7 +56,11 @@ mod tests {
                 Judgement::Pass
             }
         };
-        let check = |(id, _): &(&str, u32)| Check { rule: rule(id).unwrap(), judgement: judge(id), points: 0 };
+        let check = |(id, _): &(&str, u32)| Check {
+            rule: rule(id).unwrap(),
+            judgement: judge(id),
+            points: 0,
+        };
         AUDITS.iter().map(check).collect()
     }
 

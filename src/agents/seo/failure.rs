@@ -134,7 +134,8 @@ mod tests {
 
     #[test]
     fn every_trouble_has_its_code() {
-        let exchange = |error, redirected, code| check_code(Trouble::Exchange(error), redirected, code);
+        let exchange =
+            |error, redirected, code| check_code(Trouble::Exchange(error), redirected, code);
         exchange(Error::Url(BadUrl::Host), false, "url_invalid");
         exchange(Error::Resolve(ResolveError::NxDomain), false, "dns_error");
         exchange(Error::Forbidden, false, "address_forbidden");

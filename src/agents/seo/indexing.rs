@@ -41,9 +41,9 @@ impl Indexing {
             return Self::Unclear(why.to_owned());
         }
         let other = canonical::address(subject, page).filter(|it| it != subject.url());
-        Self::Yes(other.map(|it| {
-            format!("But it asks to show {} in its place.", quote(it.as_str()))
-        }))
+        Self::Yes(
+            other.map(|it| format!("But it asks to show {} in its place.", quote(it.as_str()))),
+        )
     }
 
     /// The word for it.

@@ -77,10 +77,10 @@ mod tests {
     fn links_are_read_with_their_parameters() {
         check("", &[]);
         check("<https://a/>; rel=\"Canonical\"", &[("https://a/", "canonical", None)]);
-        check("</b,c>;rel=preload;as=style, <d> ; rel = alternate ; hreflang=\"de\"", &[
-            ("/b,c", "preload", None),
-            ("d", "alternate", Some("de")),
-        ]);
+        check(
+            "</b,c>;rel=preload;as=style, <d> ; rel = alternate ; hreflang=\"de\"",
+            &[("/b,c", "preload", None), ("d", "alternate", Some("de"))],
+        );
         check("<a>; title=\"x, <y>; rel=z\"; rel=canonical", &[("a", "canonical", None)]);
         check("<a", &[]);
         check("<a>; rel=\"canonical", &[("a", "canonical", None)]);

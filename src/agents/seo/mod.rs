@@ -10,18 +10,18 @@ pub use seo_audit::SeoAudit;
 pub mod failure;
 
 pub mod audit;
-pub mod subject;
 pub mod finding;
+pub mod subject;
 
 pub mod checks;
-pub mod sources;
-pub mod robots_tags;
-pub mod link_header;
 pub mod dates;
+pub mod link_header;
+pub mod robots_tags;
+pub mod sources;
 
-pub mod score;
 pub mod comparable;
 pub mod indexing;
+pub mod score;
 
 pub mod markdown;
 pub mod report;

@@ -21,7 +21,8 @@ use crate::domain::limits::OUTPUT_CHARS_MAX;
 #[must_use]
 pub fn of(audit: &Audit) -> String {
     let head = head(audit);
-    let tail = [good_to_know(audit), preview(&audit.subject), summary(audit), facts(audit)].concat();
+    let tail =
+        [good_to_know(audit), preview(&audit.subject), summary(audit), facts(audit)].concat();
     let used = head.chars().count().saturating_add(tail.chars().count());
     let body = faults(audit, OUTPUT_CHARS_MAX.saturating_sub(used).saturating_sub(RESERVE_CHARS));
     head + &body + &tail
@@ -34,7 +35,9 @@ fn head(audit: &Audit) -> String {
     let verdict = match Indexing::of(subject) {
         Indexing::Yes(None) => "**Can Google index this page? Yes.**".to_owned(),
         Indexing::Yes(Some(but)) => format!("**Can Google index this page? Yes.** {}", prose(&but)),
-        Indexing::Unclear(why) => format!("**Can Google index this page? Perhaps.** {}", prose(&why)),
+        Indexing::Unclear(why) => {
+            format!("**Can Google index this page? It cannot be told.** {}", prose(&why))
+        }
         Indexing::No(reasons) => {
             let reasons = reasons.into_iter().take(REASONS_MAX).collect::<Vec<_>>().join(", and ");
             format!("**Can Google index this page? No,** because of {}.", prose(&reasons))
@@ -51,7 +54,7 @@ fn head(audit: &Audit) -> String {
     let at = format!("{} {}", at.get(..10).unwrap_or_default(), at.get(11..16).unwrap_or_default());
     what += &format!(", on {at} UTC.");
     if let Some(number) = audit.lighthouse {
-        what += &format!(" Lighthouse counts ten of these checks; by its weights they give {number}.");
+        what += &format!(" With Lighthouse's ten checks and weights the score would be {number}.");
     }
     push_line(&mut out, &what);
     out
@@ -59,7 +62,8 @@ fn head(audit: &Audit) -> String {
 
 /// How the score came about.
 fn equation(audit: &Audit) -> String {
-    let mut costs: Vec<u32> = audit.checks.iter().map(|it| it.points).filter(|it| *it > 0).collect();
+    let mut costs: Vec<u32> =
+        audit.checks.iter().map(|it| it.points).filter(|it| *it > 0).collect();
     costs.sort_unstable_by(|a, b| b.cmp(a));
     let faults = audit.checks.iter().filter(|it| it.fault().is_some()).count();
     if faults == 0 {
@@ -74,7 +78,7 @@ fn equation(audit: &Audit) -> String {
     let points = count(audit.score.lost as usize, "point");
     let mut text = format!("{} {cost} {points}: 100{terms} = {value}.", count(faults, "fault"));
     if audit.score.is_capped {
-        text += &format!(" A critical one holds the score at {CRITICAL_MAX}.");
+        text += &format!(" A critical fault holds the score at {CRITICAL_MAX}.");
     }
     text
 }
@@ -118,7 +122,8 @@ fn full(number: usize, check: &Check, found: &Found) -> String {
         0 => "no further points".to_owned(),
         points => count(points as usize, "point"),
     };
-    let share = found.share.map(|it| format!(", {} of {}", it.failing, it.total)).unwrap_or_default();
+    let share = found.share.map(|it| format!(" ({} of {} {})", it.failing, it.total, it.things));
+    let share = share.unwrap_or_default();
     let _ = writeln!(out, "`{}` · {} · {cost}{share}\n", check.rule.id, check.severity().as_str());
     push_places(&mut out, found);
     let how = found.how.as_deref().unwrap_or(check.rule.how);
@@ -199,16 +204,23 @@ fn preview(subject: &Subject) -> String {
     let Some(facts) = subject.facts() else { return String::new() };
     let cut = |text: &str, columns: usize| {
         let kept = clip_columns(text, columns);
-        if kept.len() < text.len() { quote(&format!("{}…", kept.trim_end())) } else { quote(text) }
+        if kept.len() < text.len() {
+            quote(&format!("{}…", kept.trim_end()))
+        } else {
+            quote(text)
+        }
     };
-    let title = facts.title().map_or_else(|| "(no title)".to_owned(), |it| cut(&it.text, TITLE_COLUMNS.1));
+    let title =
+        facts.title().map_or_else(|| "(no title)".to_owned(), |it| cut(&it.text, TITLE_COLUMNS.1));
     let description = facts.description().filter(|it| !it.content.trim().is_empty());
     let description = description.map_or_else(
         || "(no description; search engines choose sentences of the page)".to_owned(),
         |it| cut(it.content.trim(), DESCRIPTION_COLUMNS.1.min(SNIPPET_COLUMNS)),
     );
     let address = quote(&breadcrumb(subject));
-    format!("## What a search result shows\n\n> {title}\\\n> {address}\\\n> {description}\n\n")
+    let shows =
+        if matches!(Indexing::of(subject), Indexing::No(_)) { "would show" } else { "shows" };
+    format!("## What a search result {shows}\n\n> {title}\\\n> {address}\\\n> {description}\n\n")
 }
 
 /// The address as results show it: `example.com › shop › wheels`.
@@ -241,7 +253,12 @@ fn facts(audit: &Audit) -> String {
     let (subject, visit) = (&audit.subject, &audit.subject.fetched.visit);
     let timing = &visit.reply.timing;
     let size = match &visit.reply.coding {
-        Some(coding) => format!("{}, sent as {} of {}", kilobytes(visit.reply.body.len()), kilobytes(visit.reply.wire_bytes), quote(coding)),
+        Some(coding) => format!(
+            "{}, sent as {} of {}",
+            kilobytes(visit.reply.body.len()),
+            kilobytes(visit.reply.wire_bytes),
+            quote(coding)
+        ),
         None => format!("{}, not compressed", kilobytes(visit.reply.body.len())),
     };
     let mut rows = vec![
@@ -286,7 +303,7 @@ const TERMS_MAX: usize = 12;
 /// Reasons against the index that the verdict names.
 const REASONS_MAX: usize = 3;
 /// Places of something worth knowing that are shown.
-const INFO_PLACES_MAX: usize = 2;
+const INFO_PLACES_MAX: usize = 3;
 /// Width of the text under a result.
 const SNIPPET_COLUMNS: usize = 158;
 /// Parts of a path that a result shows.

@@ -21,7 +21,8 @@ use crate::agents::seo::subject::{Reading, Subject};
 pub fn of(audit: &Audit) -> Value {
     let visit = &audit.subject.fetched.visit;
     let hops = visit.hops.iter();
-    let hops: Vec<_> = hops.map(|it| json!({ "url": it.url.as_str(), "status": it.status })).collect();
+    let hops: Vec<_> =
+        hops.map(|it| json!({ "url": it.url.as_str(), "status": it.status })).collect();
     let indexing = Indexing::of(&audit.subject);
     json!({
         "version": 1,
@@ -71,6 +72,9 @@ fn timing(subject: &Subject) -> Value {
 
 fn check(check: &Check) -> Value {
     let found = check.found();
+    let places = found.map_or(&[][..], |it| &it.evidence).iter().map(evidence);
+    let share = found.and_then(|it| it.share);
+    let share = share.map(|it| json!({ "failing": it.failing, "total": it.total }));
     let reason = match check.judgement {
         Judgement::NotApplicable(reason) => Some(reason),
         Judgement::Pass | Judgement::Info(_) | Judgement::Fail(_) => None,
@@ -85,9 +89,9 @@ fn check(check: &Check) -> Value {
         "reason": reason,
         "why": found.map(|_| check.rule.why),
         "how": found.map(|it| it.how.as_deref().unwrap_or(check.rule.how)),
-        "evidence": found.map_or(&[][..], |it| &it.evidence).iter().map(evidence).collect::<Vec<_>>(),
+        "evidence": places.collect::<Vec<_>>(),
         "places": found.map_or(0, |it| it.places),
-        "share": found.and_then(|it| it.share).map(|it| json!({ "failing": it.failing, "total": it.total })),
+        "share": share,
         "source": { "name": check.rule.source.name, "url": check.rule.source.url },
     })
 }
@@ -170,7 +174,8 @@ fn robots(subject: &Subject) -> Value {
 /// What was not looked at, and why.
 #[must_use]
 pub fn limits(subject: &Subject) -> Vec<String> {
-    let mut limits = vec!["scripts were not run; what they add to the page was not seen".to_owned()];
+    let mut limits =
+        vec!["scripts were not run; what they add to the page was not seen".to_owned()];
     let stopped = subject.document().and_then(|it| it.passed.stopped);
     limits.extend(stopped.map(|it| stop_phrase(it).to_owned()));
     limits

@@ -123,7 +123,8 @@ fn read_header(text: &str) -> Vec<(Option<String>, Directive)> {
             part = rest.trim();
         }
         let last = found.last_mut().map(|(_, it)| it);
-        if let Some(date) = last.filter(|it| it.name == "unavailable_after").and_then(|it| it.value.as_mut())
+        if let Some(date) =
+            last.filter(|it| it.name == "unavailable_after").and_then(|it| it.value.as_mut())
             && is_weekday(date)
         {
             // The comma after a weekday belongs to the date.
@@ -136,9 +137,11 @@ fn read_header(text: &str) -> Vec<(Option<String>, Directive)> {
                 let directive = Directive { name, value: Some(value.trim().to_owned()) };
                 found.push((bot.clone(), directive));
             }
-            None => found.extend(part.split_whitespace().map(|it| {
-                (bot.clone(), Directive { name: it.to_ascii_lowercase(), value: None })
-            })),
+            None => {
+                found.extend(part.split_whitespace().map(|it| {
+                    (bot.clone(), Directive { name: it.to_ascii_lowercase(), value: None })
+                }))
+            }
         }
     }
     found
@@ -190,7 +193,10 @@ mod tests {
     fn dates_keep_their_commas() {
         let date = "unavailable_after: Wed, 25 Jun 2010 15:00:00 PST, noindex";
         check(date, &[("", "unavailable_after=Wed, 25 Jun 2010 15:00:00 PST"), ("", "noindex")]);
-        check("x: unavailable_after: 2020-01-01T00:00:00Z", &[("x", "unavailable_after=2020-01-01T00:00:00Z")]);
+        check(
+            "x: unavailable_after: 2020-01-01T00:00:00Z",
+            &[("x", "unavailable_after=2020-01-01T00:00:00Z")],
+        );
     }
 
     #[test]

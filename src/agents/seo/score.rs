@@ -141,12 +141,17 @@ mod tests {
         let plain = |id| fault(id, Found::new("x"));
         check_score(vec![plain("is-crawlable")], 39, &[30]);
         let high = (0..9).map(|_| plain("document-title"));
-        check_score([plain("is-crawlable")].into_iter().chain(high).collect(), 0, &[30, 10, 10, 10, 10, 10, 10, 10, 10, 10]);
+        check_score(
+            [plain("is-crawlable")].into_iter().chain(high).collect(),
+            0,
+            &[30, 10, 10, 10, 10, 10, 10, 10, 10, 10],
+        );
     }
 
     #[test]
     fn faults_of_lists_cost_their_share_and_groups_have_a_limit() {
-        let links = |failing, total| fault("links-local", Found::new("x").of(failing, total));
+        let links =
+            |failing, total| fault("links-local", Found::new("x").of(failing, total, "links"));
         check_score(vec![links(1, 1)], 90, &[10]);
         check_score(vec![links(1, 100)], 97, &[3]);
         check_score(vec![links(5, 10)], 95, &[5]);
@@ -158,14 +163,17 @@ mod tests {
     #[test]
     fn bands_begin_where_they_should() {
         let band = |value| Score { value, lost: 0, is_capped: false }.band();
-        assert_eq!([90, 89, 70, 69, 40, 39, 0].map(band), [
-            Band::Good,
-            Band::Fair,
-            Band::Fair,
-            Band::Poor,
-            Band::Poor,
-            Band::Blocked,
-            Band::Blocked,
-        ]);
+        assert_eq!(
+            [90, 89, 70, 69, 40, 39, 0].map(band),
+            [
+                Band::Good,
+                Band::Fair,
+                Band::Fair,
+                Band::Poor,
+                Band::Poor,
+                Band::Blocked,
+                Band::Blocked,
+            ]
+        );
     }
 }

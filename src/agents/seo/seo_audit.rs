@@ -91,19 +91,21 @@ async fn audit(task: &Task, bench: &Bench) -> Result<Report, Undone> {
 
     task.progress.report(3, STEPS, "Checking the page");
     let fetched = Fetched { visit, second_first_byte, robots, at };
-    let examined = bench.parsers.run(move |patience| examine(fetched, patience).map(write)).await;
+    let examined =
+        bench.parsers.run(move |patience| examine(fetched, patience).map(|it| write(&it))).await;
     task.progress.report(STEPS, STEPS, "Done");
     examined.unwrap_or_else(|_| Err(Undone::new(Code::Internal, "The page could not be read.")))
 }
 
-fn write(audit: Audit) -> Report {
-    let result = result::of(&audit).to_string();
-    Report { output: report::of(&audit), result: Some(result) }
+fn write(audit: &Audit) -> Report {
+    let result = result::of(audit).to_string();
+    Report { output: report::of(audit), result: Some(result) }
 }
 
 /// The address in an input that was accepted; the rules may have become stricter since.
 fn stored_url(input: &str, targets: UrlPolicy) -> Result<PageUrl, Undone> {
-    let invalid = || Undone::new(Code::UrlInvalid, "The address of the page is not one that is fetched.");
+    let invalid =
+        || Undone::new(Code::UrlInvalid, "The address of the page is not one that is fetched.");
     let input: Value = serde_json::from_str(input).map_err(|_| invalid())?;
     let url = input.get("url").and_then(Value::as_str).ok_or_else(invalid)?;
     PageUrl::parse(url, targets).map_err(|_| invalid())
@@ -169,7 +171,10 @@ mod tests {
         check_accept(&json!({"url": "http://127.0.0.1/"}), Err(local));
         let unknown = "input.depth is not a field of this agent's input";
         check_accept(&json!({"url": "example.com", "depth": 1}), Err(unknown));
-        check_accept(&json!({"url": " Example.com/a b#c"}), Ok(r#"{"url":"https://example.com/a%20b"}"#));
+        check_accept(
+            &json!({"url": " Example.com/a b#c"}),
+            Ok(r#"{"url":"https://example.com/a%20b"}"#),
+        );
         let development = SeoAudit::new(UrlPolicy::Development);
         let input = json!({"url": "http://127.0.0.1:4000/"});
         assert!(development.accept(input.as_object().unwrap()).is_ok());

@@ -7,7 +7,8 @@ const fn google(name: &'static str, url: &'static str) -> Source {
 }
 
 /// A rule of our own, without a document that demands it.
-pub const OWN: Source = Source { name: "a rule of this audit; no search engine documents one", url: None };
+pub const OWN: Source =
+    Source { name: "a rule of this audit; no search engine has documented it", url: None };
 
 /// Robots meta tags and `X-Robots-Tag`.
 pub const GOOGLE_ROBOTS_TAGS: Source = google(
@@ -93,8 +94,10 @@ pub const LIGHTHOUSE_DESCRIPTION: Source = lighthouse(
     "https://developer.chrome.com/docs/lighthouse/seo/meta-description",
 );
 /// Link texts.
-pub const LIGHTHOUSE_LINK_TEXT: Source =
-    lighthouse("Lighthouse: link-text", "https://developer.chrome.com/docs/lighthouse/seo/link-text");
+pub const LIGHTHOUSE_LINK_TEXT: Source = lighthouse(
+    "Lighthouse: link-text",
+    "https://developer.chrome.com/docs/lighthouse/seo/link-text",
+);
 /// Compression.
 pub const LIGHTHOUSE_COMPRESSION: Source = lighthouse(
     "Lighthouse: text compression",
@@ -147,10 +150,8 @@ pub const HTML_DOCTYPE: Source = standard(
     "https://html.spec.whatwg.org/multipage/syntax.html#the-doctype",
 );
 /// XML syntax.
-pub const HTML_XML: Source = standard(
-    "HTML standard: the XML syntax",
-    "https://html.spec.whatwg.org/multipage/xhtml.html",
-);
+pub const HTML_XML: Source =
+    standard("HTML standard: the XML syntax", "https://html.spec.whatwg.org/multipage/xhtml.html");
 /// Headings.
 pub const HTML_HEADINGS: Source = standard(
     "HTML standard: headings",

@@ -49,7 +49,9 @@ pub fn faults(file: &[u8]) -> (Vec<Fault>, usize) {
 fn pattern_problem(value: &[u8]) -> Option<&'static str> {
     let inner_end = value.iter().rev().skip(1).any(|it| *it == b'$');
     match value.first() {
-        None | Some(b'/' | b'*') if inner_end => Some("`$` means the end of the address; it can only stand last."),
+        None | Some(b'/' | b'*') if inner_end => {
+            Some("`$` means the end of the address; it can only stand last.")
+        }
         None | Some(b'/' | b'*') => None,
         Some(_) => Some("A path begins with `/` or `*`. This rule can never match."),
     }

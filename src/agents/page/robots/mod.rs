@@ -9,8 +9,8 @@ pub mod records;
 pub mod pattern;
 pub mod rules;
 
-pub mod faults;
 pub mod answer;
+pub mod faults;
 
 pub use answer::{Access, AnswerKind, RobotsAnswer};
 pub use faults::{Fault, faults};

@@ -70,7 +70,11 @@ fn encode(bytes: &[u8], stars: Stars) -> String {
         match (*first, escaped(after)) {
             (b'%', Some(octet)) => {
                 rest = after.get(2..).unwrap_or_default();
-                if is_unreserved(octet) { out.push(char::from(octet)) } else { percent(&mut out, octet) }
+                if is_unreserved(octet) {
+                    out.push(char::from(octet))
+                } else {
+                    percent(&mut out, octet)
+                }
             }
             (b'*', _) if stars == Stars::Special => out.push('*'),
             (b'$', _) if stars == Stars::Special && after.is_empty() => out.push('$'),
@@ -160,12 +164,19 @@ mod tests {
         for _ in 0..200 {
             assert!(!pattern.matches(&path));
         }
-        check_match(&format!("/{}b", "*a".repeat(1_000)), &format!("/{}", "a".repeat(2_000)), false);
+        check_match(
+            &format!("/{}b", "*a".repeat(1_000)),
+            &format!("/{}", "a".repeat(2_000)),
+            false,
+        );
     }
 
     proptest! {
         #[test]
-        fn any_bytes_make_a_pattern_and_a_path_matches_itself(bytes: Vec<u8>, path in "/[ -~é]{0,40}") {
+        fn any_bytes_make_a_pattern_and_a_path_matches_itself(
+            bytes: Vec<u8>,
+            path in "/[ -~é]{0,40}",
+        ) {
             let _ = Pattern::new(&bytes).matches(&comparable(&path));
             let literal = comparable(&path);
             prop_assert!(Pattern::new(literal.as_bytes()).matches(&literal));
@@ -174,7 +185,8 @@ mod tests {
         #[test]
         fn stars_mean_what_a_slow_matcher_says(pattern in "[ab*]{0,8}[$]?", path in "[ab]{0,10}") {
             let fast = Pattern::new(pattern.as_bytes()).matches(&path);
-            prop_assert_eq!(fast, slow(&pattern.chars().collect::<Vec<_>>(), &path.chars().collect::<Vec<_>>()));
+            let [pattern, path] = [pattern, path].map(|it| it.chars().collect::<Vec<_>>());
+            prop_assert_eq!(fast, slow(&pattern, &path));
         }
     }
 

@@ -48,7 +48,8 @@ pub fn records(bytes: &[u8]) -> impl Iterator<Item = Record<'_>> {
             Some((key, value)) => (Some(key.trim_ascii()), value.trim_ascii_start()),
             None => (None, text),
         };
-        let value = if key.is_some() { value.get(1..).unwrap_or_default().trim_ascii() } else { value };
+        let value =
+            if key.is_some() { value.get(1..).unwrap_or_default().trim_ascii() } else { value };
         (!text.is_empty()).then_some(Record { line, key, value })
     })
 }

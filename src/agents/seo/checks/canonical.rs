@@ -20,8 +20,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::High,
         group: Group::Alone,
         source: GOOGLE_CANONICAL,
-        why: "The canonical link decides which address search engines show. A wrong one hides this page in favour of another, or counts for nothing.",
-        how: "Name one complete address, with `https://` and the host: the one that results should show.",
+        why: "The canonical link decides which address search engines show. A wrong one hides this \
+              page in favour of another, or counts for nothing.",
+        how: "Name one complete address, with `https://` and the host: the one that results should \
+              show.",
         judge: Judge::Document(canonical),
     },
     Rule {
@@ -30,7 +32,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Alone,
         source: GOOGLE_CANONICAL,
-        why: "A canonical link without an address says nothing; mostly a template had no value for it.",
+        why: "A canonical link without an address says nothing; mostly a template had no value for \
+              it.",
         how: "Fill in the address, or leave the element out.",
         judge: Judge::Document(canonical_empty),
     },
@@ -40,7 +43,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Alone,
         source: GOOGLE_CANONICAL,
-        why: "Search engines drop what follows the `#`, so the address is not the one that was meant.",
+        why: "Search engines drop what follows the `#`, so the address is not the one that was \
+              meant.",
         how: "Remove the `#` and what follows it from the canonical address.",
         judge: Judge::Document(canonical_fragment),
     },
@@ -60,7 +64,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: GOOGLE_CANONICAL,
-        why: "The page is encrypted and names an address that is not, so results may lead to the latter.",
+        why: "The page is encrypted and names an address that is not, so results may lead to the \
+              latter.",
         how: "Write `https://` in the canonical address.",
         judge: Judge::Document(canonical_https),
     },
@@ -70,7 +75,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Info,
         group: Group::Alone,
         source: GOOGLE_CANONICAL,
-        why: "The page asks search engines to show another address in its place. That is right for copies and filters.",
+        why: "The page asks search engines to show another address in its place. That is right for \
+              copies and filters.",
         how: "If this page should appear itself, let it name its own address.",
         judge: Judge::Document(canonical_self),
     },
@@ -99,7 +105,9 @@ impl Candidate {
     fn problem(&self, subject: &Subject) -> Option<&'static str> {
         let href = self.href.trim();
         match (Url::parse(href), subject.resolve(href)) {
-            (Ok(url), _) if !matches!(url.scheme(), "http" | "https") => Some("not an address of a page"),
+            (Ok(url), _) if !matches!(url.scheme(), "http" | "https") => {
+                Some("not an address of a page")
+            }
             (Ok(_), _) => None,
             (Err(url::ParseError::RelativeUrlWithoutBase), Some(_)) => Some("a relative address"),
             (Err(_), _) => Some("not an address"),
@@ -134,7 +142,9 @@ pub fn address(subject: &Subject, page: &Document) -> Option<Url> {
     let mut found = named(subject, page).into_iter();
     let first = found.next().filter(|it| it.problem(subject).is_none())?;
     let url = without_fragment(subject.resolve(&first.href)?);
-    found.all(|it| subject.resolve(&it.href).map(without_fragment).as_ref() == Some(&url)).then_some(url)
+    found
+        .all(|it| subject.resolve(&it.href).map(without_fragment).as_ref() == Some(&url))
+        .then_some(url)
 }
 
 fn without_fragment(mut url: Url) -> Url {
@@ -151,7 +161,8 @@ fn canonical(subject: &Subject, page: &Document) -> Judgement {
     let wrong: Vec<_> = wrong.collect();
     if let Some((candidate, problem)) = wrong.first() {
         let found = Found::new(format!("The canonical link is {problem}"));
-        let whole = subject.resolve(candidate.href.trim()).filter(|_| *problem == "a relative address");
+        let whole =
+            subject.resolve(candidate.href.trim()).filter(|_| *problem == "a relative address");
         let found = match whole {
             Some(url) => found.how(format!("Write the complete address: {}.", quote(url.as_str()))),
             None => found,
@@ -220,7 +231,10 @@ fn canonical_self(subject: &Subject, page: &Document) -> Judgement {
         None => Judgement::NotApplicable(NONE),
         Some(url) if url == without_fragment(subject.url().clone()) => Judgement::Pass,
         Some(url) => {
-            let found = Found::new(format!("The canonical address is another page: {}", quote(url.as_str())));
+            let found = Found::new(format!(
+                "The canonical address is another page: {}",
+                quote(url.as_str())
+            ));
             Judgement::Info(found.at_each(&named(subject, page), |it| it.evidence(page)))
         }
     }

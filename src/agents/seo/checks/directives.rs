@@ -1,5 +1,6 @@
 //! What robots directives restrict short of hiding the page, and pages that lead away.
 
+use crate::agents::lists::SEARCH_BOTS;
 use crate::agents::page::document::Document;
 use crate::agents::page::facts::Part;
 use crate::agents::page::robots::Access;
@@ -7,7 +8,6 @@ use crate::agents::seo::finding::{Evidence, Found, Group, Judge, Judgement, Rule
 use crate::agents::seo::robots_tags::{Directive, RobotsTag, tags};
 use crate::agents::seo::sources;
 use crate::agents::seo::subject::{Subject, at_element, at_tag};
-use crate::agents::lists::SEARCH_BOTS;
 
 /// The rules about directives.
 pub const RULES: &[Rule] = &[
@@ -17,8 +17,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::GOOGLE_ROBOTS_TAGS,
-        why: "A crawler that may not fetch the page never sees its `noindex`, so the bare address can still appear in results.",
-        how: "Allow the page in robots.txt and keep the `noindex`, or the other way round; not both.",
+        why: "A crawler that may not fetch the page never sees its `noindex`, so the bare address \
+              can still appear in results.",
+        how: "Allow the page in robots.txt and keep the `noindex`, or the other way round; not \
+              both.",
         judge: Judge::Document(robots_conflict),
     },
     Rule {
@@ -27,7 +29,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Info,
         group: Group::Alone,
         source: sources::GOOGLE_ROBOTS_TAGS,
-        why: "These directives shorten what search engines show of the page, and keep it out of their answers.",
+        why: "These directives shorten what search engines show of the page, and keep it out of \
+              their answers.",
         how: "Remove the directive unless the short result is intended.",
         judge: Judge::Document(snippet_limits),
     },
@@ -47,7 +50,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Info,
         group: Group::Alone,
         source: sources::GOOGLE_ROBOTS_TAGS,
-        why: "Search engines run scripts and skip `noscript`; others do not. They read different directives.",
+        why: "Search engines run scripts and skip `noscript`; others do not. They read different \
+              directives.",
         how: "Put the directive into the head, outside of `noscript`.",
         judge: Judge::Document(noscript_directive),
     },
@@ -57,7 +61,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::AXE_REFRESH,
-        why: "The page leads away or reloads by itself. Readers lose their place, and crawlers may take it for a redirect.",
+        why: "The page leads away or reloads by itself. Readers lose their place, and crawlers may \
+              take it for a redirect.",
         how: "Remove the `meta` element; redirect with status 301 when the page has moved.",
         judge: Judge::Document(meta_refresh),
     },
@@ -148,15 +153,24 @@ fn noscript_directive(_: &Subject, page: &Document) -> Judgement {
         return Judgement::Pass;
     }
     let title = "A robots directive stands inside `noscript`";
-    Judgement::Info(Found::new(title).at(found.into_iter().map(|(node, _)| at_element(page, *node))))
+    Judgement::Info(
+        Found::new(title).at(found.into_iter().map(|(node, _)| at_element(page, *node))),
+    )
 }
 
 fn meta_refresh(_: &Subject, page: &Document) -> Judgement {
-    let refreshes = page.facts.metas.iter().filter(|it| it.pragma == "refresh" && !it.content.trim().is_empty());
+    let refreshes = page
+        .facts
+        .metas
+        .iter()
+        .filter(|it| it.pragma == "refresh" && !it.content.trim().is_empty());
     let found: Vec<_> = refreshes.collect();
     let Some(first) = found.first() else { return Judgement::Pass };
     let leads_away = first.content.to_ascii_lowercase().contains("url");
-    let title = if leads_away { "The page leads away by itself" } else { "The page reloads by itself" };
+    let title =
+        if leads_away { "The page leads away by itself" } else { "The page reloads by itself" };
     let part = |it: &Part| if *it == Part::Body { "in the body" } else { "in the head" };
-    Judgement::Fail(Found::new(title).at_each(&found, |it| at_tag(page, it.node).saying(part(&it.part))))
+    Judgement::Fail(
+        Found::new(title).at_each(&found, |it| at_tag(page, it.node).saying(part(&it.part))),
+    )
 }

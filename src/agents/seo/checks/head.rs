@@ -18,8 +18,10 @@ pub const RULES: &[Rule] = &[Rule {
     severity: Severity::High,
     group: Group::Alone,
     source: sources::GOOGLE_HEAD,
-    why: "The head ends at the first element that may not stand in it. Titles, descriptions and directives after that are in the body, where search engines ignore them.",
-    how: "Move the element that does not belong there behind `</head>`, and all metadata before it.",
+    why: "The head ends at the first element that may not stand in it. Titles, descriptions and \
+          directives after that are in the body, where search engines ignore them.",
+    how: "Move the element that does not belong there behind `</head>`, and all metadata before \
+          it.",
     judge: Judge::Document(head_valid),
 }];
 
@@ -32,7 +34,10 @@ fn head_valid(_: &Subject, page: &Document) -> Judgement {
         (Some(intruder), false) => {
             let count = lost.len();
             let those = if count == 1 { "an element" } else { "elements" };
-            let found = Found::new(format!("{} ends the head, and {those} after it count for nothing", name(intruder)));
+            let found = Found::new(format!(
+                "{} ends the head, and {those} after it count for nothing",
+                name(intruder)
+            ));
             let found = found.at([at_span(page, intruder.span).saying("this ends the head")]);
             Judgement::Fail(found.at_each(&lost, |it| lost_evidence(page, *it)))
         }
@@ -54,12 +59,15 @@ fn head_valid(_: &Subject, page: &Document) -> Judgement {
 fn lost(page: &Document) -> Vec<NodeId> {
     let facts = &page.facts;
     let has_title = facts.titles.iter().any(|it| it.part == Part::Head);
-    let titles = facts.titles.iter().filter(|it| it.part == Part::Body && !has_title).map(|it| it.node);
+    let titles =
+        facts.titles.iter().filter(|it| it.part == Part::Body && !has_title).map(|it| it.node);
     let metas = facts
         .metas
         .iter()
         .filter(|it| it.part == Part::Body)
-        .filter(|it| matches!(it.name.as_str(), "description" | "robots") || is_search_bot(&it.name))
+        .filter(|it| {
+            matches!(it.name.as_str(), "description" | "robots") || is_search_bot(&it.name)
+        })
         .map(|it| it.node);
     let links = facts
         .links

@@ -3,19 +3,19 @@
 pub mod reach;
 pub mod transfer;
 
-pub mod crawlable;
-pub mod robots;
-pub mod directives;
 pub mod canonical;
+pub mod crawlable;
+pub mod directives;
 pub mod head;
 pub mod hreflang;
+pub mod robots;
 
-pub mod title;
+pub mod anchors;
 pub mod headings;
+pub mod images;
 pub mod language;
 pub mod links;
-pub mod anchors;
-pub mod images;
+pub mod title;
 pub mod viewport;
 
 use crate::agents::seo::finding::Rule;
@@ -63,7 +63,11 @@ mod tests {
                 assert!(text.len() <= 320, "{}: {text}", rule.id);
             }
             assert!(rule.source.url.is_none_or(|it| it.starts_with("https://")), "{}", rule.id);
-            assert!(rule.id.bytes().all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-'));
+            assert!(
+                rule.id
+                    .bytes()
+                    .all(|it| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'-')
+            );
         }
     }
 }

@@ -20,7 +20,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::LIGHTHOUSE_ROBOTS_TXT,
-        why: "Crawlers ask for this file first. What they cannot read they ignore, and when the server fails they stay away from the whole site.",
+        why: "Crawlers ask for this file first. What they cannot read they ignore, and when the \
+              server fails they stay away from the whole site.",
         how: "Mend the lines named here; a file that says nothing wrong may also be empty.",
         judge: Judge::Exchange(robots_txt),
     },
@@ -40,7 +41,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Info,
         group: Group::Alone,
         source: sources::RFC_9309,
-        why: "Some crawlers fetch pages to train models, some to answer with links. Each obeys rules of its own.",
+        why: "Some crawlers fetch pages to train models, some to answer with links. Each obeys \
+              rules of its own.",
         how: "Name a crawler in robots.txt to give it rules of its own.",
         judge: Judge::Exchange(ai_access),
     },
@@ -50,10 +52,15 @@ fn robots_txt(subject: &Subject) -> Judgement {
     let answer = &subject.fetched.robots;
     match &answer.kind {
         AnswerKind::NotAsked => Judgement::NotApplicable("robots.txt was not asked for"),
-        AnswerKind::Missing(_) => Judgement::NotApplicable("there is no robots.txt, which allows everything"),
+        AnswerKind::Missing(_) => {
+            Judgement::NotApplicable("there is no robots.txt, which allows everything")
+        }
         AnswerKind::Refused(status) => {
             let found = Found::new(format!("robots.txt answers with status {status}"));
-            let value = Evidence::value(Within::RobotsTxt, format!("{status} from {}", quote(answer.url.as_str())));
+            let value = Evidence::value(
+                Within::RobotsTxt,
+                format!("{status} from {}", quote(answer.url.as_str())),
+            );
             Judgement::Fail(found.severity(Severity::High).how(TROUBLE).at([value]))
         }
         AnswerKind::Unreachable(why) => {
@@ -72,7 +79,8 @@ fn file(answer: &RobotsAnswer, body: &[u8]) -> Judgement {
         return Judgement::Fail(found.at([Evidence::robots_line(1, &first)]));
     }
     let (kept, count) = faults(body);
-    let faults = kept.into_iter().map(|it| Evidence::robots_line(it.line, &it.text).saying(it.problem));
+    let faults =
+        kept.into_iter().map(|it| Evidence::robots_line(it.line, &it.text).saying(it.problem));
     let slow = answer.took > SLOW;
     if count > 0 {
         let lines = if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
@@ -101,7 +109,10 @@ fn robots_txt_size(subject: &Subject) -> Judgement {
     };
     let Some(line) = robots.ignored_from else { return Judgement::Pass };
     let found = Found::new("robots.txt is larger than crawlers read");
-    let value = format!("only {} are read; line {line} and all after it count for nothing", kilobytes(BYTES_MAX));
+    let value = format!(
+        "only {} are read; line {line} and all after it count for nothing",
+        kilobytes(BYTES_MAX)
+    );
     Judgement::Fail(found.at([Evidence::value(Within::RobotsTxt, value)]))
 }
 
@@ -110,27 +121,39 @@ fn ai_access(subject: &Subject) -> Judgement {
         return Judgement::NotApplicable("there is no robots.txt");
     };
     let closed = |bot: &str| subject.fetched.robots.access(bot, subject.url()) != Access::Allowed;
-    let bots = |wanted: AiUse| AI_BOTS.iter().filter(move |(_, it)| *it == wanted).map(|(bot, _)| *bot);
+    let bots =
+        |wanted: AiUse| AI_BOTS.iter().filter(move |(_, it)| *it == wanted).map(|(bot, _)| *bot);
     let mut evidence = Vec::new();
-    for (wanted, name) in [(AiUse::Training, "training"), (AiUse::Search, "search"), (AiUse::Visit, "visits for a person")] {
+    for (wanted, name) in [
+        (AiUse::Training, "training"),
+        (AiUse::Search, "search"),
+        (AiUse::Visit, "visits for a person"),
+    ] {
         let out: Vec<_> = bots(wanted).filter(|it| closed(it)).collect();
         if !out.is_empty() {
             let of = bots(wanted).count();
-            let value = format!("{name}: {} of {of} crawlers are kept out ({})", out.len(), out.join(", "));
+            let value =
+                format!("{name}: {} of {of} crawlers are kept out ({})", out.len(), out.join(", "));
             evidence.push(Evidence::value(Within::RobotsTxt, value));
         }
     }
     let signals = robots.signals.iter();
-    let signals = signals.map(|(line, it)| Evidence::robots_line(*line, &format!("Content-Signal: {it}")));
+    let signals =
+        signals.map(|(line, it)| Evidence::robots_line(*line, &format!("Content-Signal: {it}")));
     if evidence.is_empty() && robots.signals.is_empty() {
         return Judgement::Pass;
     }
-    let title = if evidence.is_empty() { "robots.txt says how content may be used" } else { "robots.txt keeps AI crawlers out" };
+    let title = if evidence.is_empty() {
+        "robots.txt says how content may be used"
+    } else {
+        "robots.txt keeps AI crawlers out"
+    };
     Judgement::Info(Found::new(title).at(evidence).at(signals))
 }
 
 /// What to do when the file cannot be had.
-const TROUBLE: &str = "Let the server answer at once with the file, or with 404 when there is none.";
+const TROUBLE: &str =
+    "Let the server answer at once with the file, or with 404 when there is none.";
 /// What to do when a page is sent instead of the file.
 const NO_FILE: &str = "Answer `/robots.txt` with a text file, or with 404 when there is none.";
 /// Time after which Lighthouse gives the file up.

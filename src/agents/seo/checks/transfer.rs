@@ -20,8 +20,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::HTML_CHARSET,
-        why: "When the encoding is missing or wrong, letters outside ASCII turn into nonsense on the page and in search results.",
-        how: "Save the page as UTF-8 and say so in the header, `Content-Type: text/html; charset=utf-8`.",
+        why: "When the encoding is missing or wrong, letters outside ASCII turn into nonsense on \
+              the page and in search results.",
+        how: "Save the page as UTF-8 and say so in the header, `Content-Type: text/html; \
+              charset=utf-8`.",
         judge: Judge::Document(charset),
     },
     Rule {
@@ -30,7 +32,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Alone,
         source: sources::LIGHTHOUSE_COMPRESSION,
-        why: "Text shrinks to a fraction when it is compressed, and every visitor waits for the rest.",
+        why: "Text shrinks to a fraction when it is compressed, and every visitor waits for the \
+              rest.",
         how: "Switch on gzip or Brotli for text in the server's settings.",
         judge: Judge::Document(compression),
     },
@@ -50,7 +53,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Alone,
         source: sources::HTML_DOCTYPE,
-        why: "Without it browsers imitate the mistakes of the nineties, and the page may look different everywhere.",
+        why: "Without it browsers imitate the mistakes of the nineties, and the page may look \
+              different everywhere.",
         how: "Let the document begin with `<!DOCTYPE html>`.",
         judge: Judge::Document(doctype),
     },
@@ -60,7 +64,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::High,
         group: Group::Alone,
         source: sources::HTML_XML,
-        why: "The page is sent as XML. Browsers stop at the first mistake and show an error message instead of the page.",
+        why: "The page is sent as XML. Browsers stop at the first mistake and show an error \
+              message instead of the page.",
         how: "Mend the mistake, or send the page as `text/html`.",
         judge: Judge::Exchange(xhtml_wellformed),
     },
@@ -70,7 +75,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::OWN,
-        why: "Browsers flatten what is nested too deeply, and every reader becomes slow. It is mostly a generator's mistake.",
+        why: "Browsers flatten what is nested too deeply, and every reader becomes slow. It is \
+              mostly a generator's mistake.",
         how: "Find the template that opens elements without closing them.",
         judge: Judge::Document(html_nesting),
     },
@@ -84,7 +90,9 @@ fn charset(_: &Subject, page: &Document) -> Judgement {
         let what = format!("the first wrong byte is number {}", at.saturating_add(1));
         let looks = decoded.looks_like.map(|it| format!("; the page looks like {}", it.name()));
         let value = what + &looks.unwrap_or_default();
-        return Judgement::Fail(found.at([Evidence::value(Within::Page, value)]).at(labels(decoded)));
+        return Judgement::Fail(
+            found.at([Evidence::value(Within::Page, value)]).at(labels(decoded)),
+        );
     }
     if let Some(looks) = decoded.looks_like {
         let found = Found::new(format!("The page says {name} but is {}", looks.name()));
@@ -96,9 +104,13 @@ fn charset(_: &Subject, page: &Document) -> Judgement {
             let value = format!("nothing in the header or the first 1,024 bytes; guessed {name}");
             Judgement::Fail(found.at([Evidence::value(Within::Page, value)]))
         }
-        (_, true) => Judgement::Fail(Found::new("Header and page name different encodings").at(labels(decoded))),
+        (_, true) => Judgement::Fail(
+            Found::new("Header and page name different encodings").at(labels(decoded)),
+        ),
         (NamedBy::Mark | NamedBy::Header | NamedBy::Page | NamedBy::Default, false) => {
-            if is_modern(name) { Judgement::Pass } else {
+            if is_modern(name) {
+                Judgement::Pass
+            } else {
                 let found = Found::new(format!("The page is in {name}; UTF-8 is the standard"));
                 Judgement::Info(found.at(labels(decoded)))
             }
@@ -126,7 +138,10 @@ fn labels(decoded: &Decoded) -> Vec<Evidence> {
         label.as_ref().map(|it| Evidence::value(Within::Page, format!("{who} says {}", quote(it))))
     };
     let mark = (decoded.named_by == NamedBy::Mark).then(|| {
-        Evidence::value(Within::Page, format!("the byte order mark says {}", decoded.encoding.name()))
+        Evidence::value(
+            Within::Page,
+            format!("the byte order mark says {}", decoded.encoding.name()),
+        )
     });
     let said = [said("the header", &decoded.header), said("the page", &decoded.page), mark];
     said.into_iter().flatten().collect()
@@ -155,7 +170,8 @@ fn html_size(subject: &Subject, page: &Document) -> Judgement {
     let found = Found::new(format!("The HTML is {} large", kilobytes(bytes)));
     let last = page.facts.headings.last().map(|it| {
         let at = page.span(it.node).map_or(0, |it| it.start);
-        at_element(page, it.node).saying(format!("the last heading, {} into the page", kilobytes(at)))
+        at_element(page, it.node)
+            .saying(format!("the last heading, {} into the page", kilobytes(at)))
     });
     let size = Evidence::value(Within::Page, format!("{bytes} bytes when decompressed"));
     let found = found.at([size]).at(last);

@@ -14,8 +14,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::MDN_VIEWPORT,
-        why: "Without it phones show the page as a tiny picture of the desktop. Google indexes what phones see.",
-        how: "Add `<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">` to the head.",
+        why: "Without it phones show the page as a tiny picture of the desktop. Google indexes \
+              what phones see.",
+        how: "Add `<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">` to \
+              the head.",
         judge: Judge::Document(viewport),
     },
     Rule {
@@ -50,14 +52,15 @@ fn viewport_zoom(_: &Subject, page: &Document) -> Judgement {
         return Judgement::NotApplicable("there is no viewport");
     };
     let content = meta.content.to_ascii_lowercase();
-    let forbids = content.split([',', ';']).filter_map(|it| it.split_once('=')).any(|(name, value)| {
-        let value = value.trim();
-        match name.trim() {
-            "user-scalable" => matches!(value, "no" | "0"),
-            "maximum-scale" => value.parse::<f32>().is_ok_and(|it| it < ZOOM_MIN),
-            _ => false,
-        }
-    });
+    let forbids =
+        content.split([',', ';']).filter_map(|it| it.split_once('=')).any(|(name, value)| {
+            let value = value.trim();
+            match name.trim() {
+                "user-scalable" => matches!(value, "no" | "0"),
+                "maximum-scale" => value.parse::<f32>().is_ok_and(|it| it < ZOOM_MIN),
+                _ => false,
+            }
+        });
     if !forbids {
         return Judgement::Pass;
     }
