@@ -1,6 +1,8 @@
 //! The audit against a corpus of pages: each has a fault by design, or none, and the manifest says
 //! which. The pages are served in memory, with their statuses, headers, codings and delays; the
 //! real client fetches them and the real guard judges every hop.
+#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+#![expect(clippy::indexing_slicing, reason = "a test stops at what it did not expect")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -11,7 +13,7 @@ use std::time::Duration;
 use errand::agents::{Agent, Bench, Parsers, Progress, SeoAudit, Task};
 use errand::domain::id::Id;
 use errand::domain::receiver::UrlPolicy;
-use errand::domain::run::{Outcome, Trigger};
+use errand::domain::run::{Outcome, Reason, Trigger};
 use errand::domain::time::Timestamp;
 use errand::outbound::fake::{Internet, Served};
 use errand::outbound::{Client, Guard, GuardConfig, Trust};
@@ -136,11 +138,8 @@ impl Corpus {
         agent.run(&task, &self.bench).await
     }
 
-    async fn result(&self, page: &Page) -> Value {
-        match self.audit(page).await {
-            Outcome::Succeeded(report) => serde_json::from_str(&report.result.unwrap()).unwrap(),
-            other => panic!("{}: {other:?}", page.id),
-        }
+    fn is_tls(&self, page: &Page) -> bool {
+        self.manifest.sites[&page.site].tls
     }
 }
 
@@ -169,6 +168,14 @@ fn answers(manifest: &Manifest, name: &str, site: &Site) -> BTreeMap<String, Ans
             drops: false,
         };
         answers.insert(page.path.clone(), answer);
+    }
+    // The target of the redirects is not in the corpus; this page has no fault without its header.
+    let plain = manifest.pages.iter().find(|it| it.id == "noindex-header");
+    if let Some(page) = plain.filter(|_| name == "main") {
+        let body = fill(&page.file.as_deref().map(file).unwrap());
+        let html = ("Content-Type".to_owned(), "text/html; charset=utf-8".to_owned());
+        let head = head(200, &[html], body.len());
+        answers.insert("/ok/good-basic".to_owned(), Answer { head, body, ..Answer::default() });
     }
     let robots = &site.robots;
     let body = match (&robots.file, &robots.body) {
@@ -307,8 +314,7 @@ const NOT_BUILT: [&str; 4] =
 async fn every_page_of_the_corpus_is_judged_as_its_author_meant_it() {
     let corpus = Corpus::serve();
     let mut wrong = Vec::new();
-    let served = |it: &&Page| !it.skip && !corpus.manifest.sites[&it.site].tls;
-    for page in corpus.manifest.pages.iter().filter(served) {
+    for page in corpus.manifest.pages.iter().filter(|it| !it.skip && !corpus.is_tls(it)) {
         let expected = &page.expect;
         match (corpus.audit(page).await, expected.outcome.as_deref()) {
             (Outcome::Failed(_), Some("failed")) => {}
@@ -329,4 +335,74 @@ async fn every_page_of_the_corpus_is_judged_as_its_author_meant_it() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+/// The codes with which pages fail that are no pages.
+const FAILURES: [(&str, &str); 10] = [
+    ("status-204", "not_html"),
+    ("redirect-long", "too_many_redirects"),
+    ("redirect-nolocation", "not_html"),
+    ("redirect-metadata", "redirect_forbidden"),
+    ("gzip-lie", "bad_encoding"),
+    ("trickle", "timeout"),
+    ("drop-midway", "connect_error"),
+    ("json", "not_html"),
+    ("pdf", "not_html"),
+    ("image", "not_html"),
+];
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_page_fails_with_a_precise_code() {
+    let corpus = Corpus::serve();
+    for (id, code) in FAILURES {
+        let Outcome::Failed(failure) = corpus.audit(corpus.page(id)).await else {
+            panic!("{id} did not fail");
+        };
+        assert_eq!(failure.code, code, "{id}: {}", failure.message);
+        assert_eq!(failure.reason, Reason::AgentError);
+        assert!(failure.message.ends_with('.') && !failure.message.contains("/ok/"), "{id}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn reports_read_as_they_were_approved() {
+    for id in ["good-shop", "noindex-meta", "headings-skip"] {
+        let corpus = Corpus::serve();
+        let Outcome::Succeeded(report) = corpus.audit(corpus.page(id)).await else {
+            panic!("{id} failed");
+        };
+        let approved = String::from_utf8(file(&format!("reports/{id}.md"))).unwrap();
+        assert_eq!(report.output, approved, "{id} now reads:\n{}", report.output);
+    }
+}
+
+/// Pages that Lighthouse and this audit judge differently on purpose, and why.
+const OWN_VERDICTS: [(&str, &str); 7] = [
+    ("noindex-header-bot-lower", "it misses a crawler's name in lower case"),
+    ("robots-disallow-googlebot", "one open crawler is enough for it"),
+    ("robots-500", "it lets the page pass as crawlable"),
+    ("robots-429", "it takes 429 for a missing file"),
+    ("robots-big", "it obeys rules past the limit"),
+    ("xhtml-broken", "it judges the browser's error page"),
+    ("js-noindex", "it runs scripts"),
+];
+
+#[tokio::test(start_paused = true)]
+async fn the_number_beside_the_score_is_that_of_lighthouse() {
+    let corpus = Corpus::serve();
+    let lighthouse: Value = serde_json::from_slice(&file("lighthouse.json")).unwrap();
+    let mut compared = 0;
+    let mut wrong = Vec::new();
+    for page in corpus.manifest.pages.iter().filter(|it| !it.skip && !corpus.is_tls(it)) {
+        let theirs = &lighthouse[&page.id]["_score"];
+        let is_own = OWN_VERDICTS.iter().any(|(id, _)| *id == page.id);
+        let Outcome::Succeeded(report) = corpus.audit(page).await else { continue };
+        let result: Value = serde_json::from_str(&report.result.unwrap()).unwrap();
+        let ours = &result["lighthouse_comparable"];
+        if theirs.is_number() && (ours == theirs) == is_own {
+            wrong.push(format!("{}: {ours}, Lighthouse {theirs}", page.id));
+        }
+        compared += u32::from(theirs.is_number());
+    }
+    assert!(wrong.is_empty() && compared > 50, "{compared} compared\n{}", wrong.join("\n"));
 }

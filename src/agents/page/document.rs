@@ -66,16 +66,29 @@ impl Document {
     }
 
     /// The source from `span` on, on one line, at most `chars` characters.
-    ///
-    /// With an element's span, what follows the tag is shown too while there is room.
     #[must_use]
     pub fn excerpt(&self, span: Span, chars: usize) -> String {
+        clip(&printable(self.source_from(span.start, chars)), chars)
+    }
+
+    /// The source of an element up to its closing tag, on one line, at most `chars` characters.
+    #[must_use]
+    pub fn element(&self, id: NodeId, chars: usize) -> Option<String> {
+        let span = self.span(id)?;
+        let closing = format!("</{}>", self.node(id)?.name()?.local);
+        let source = self.source_from(span.start, chars);
+        let end = source.find(&closing).map_or(source.len(), |it| it.saturating_add(closing.len()));
+        Some(clip(&printable(source.get(..end)?), chars))
+    }
+
+    /// The source from a byte on, long enough for `chars` characters.
+    fn source_from(&self, start: usize, chars: usize) -> &str {
         let text = &self.decoded.text;
-        let mut end = span.start.saturating_add(chars.saturating_mul(4)).min(text.len());
+        let mut end = start.saturating_add(chars.saturating_mul(4)).min(text.len());
         while !text.is_char_boundary(end) {
             end = end.saturating_sub(1);
         }
-        clip(&printable(text.get(span.start..end).unwrap_or_default()), chars)
+        text.get(start..end).unwrap_or_default()
     }
 
     /// The start tag of a node as it stands in the source.
@@ -159,19 +172,14 @@ mod tests {
         let span = page.span(id).unwrap();
         let found = page.place(span.start);
         assert_eq!((found.line, found.column), place, "{html:?}");
-        assert_eq!(page.excerpt(span, 20), excerpt);
+        assert_eq!(page.element(id, 20).as_deref(), Some(excerpt));
         assert_eq!(page.selector(id), selector);
     }
 
     #[test]
     fn every_element_has_a_place_an_excerpt_and_a_path() {
         check_heading("<h1>x</h1>", (1, 1), "<h1>x</h1>", "h1");
-        check_heading(
-            "\n é<h2\nid=top>x</h2> and more of it",
-            (2, 3),
-            "<h2 id=top>x</h2> a…",
-            "h2#top",
-        );
+        check_heading("\n é<h2\nid=top>x y z</h2>!", (2, 3), "<h2 id=top>x y z</h2…", "h2#top");
         check_heading("<main><p><p><h2>a</h2><h2>b", (1, 23), "<h2>b", "main > h2:nth-of-type(2)");
         check_heading("<div id=a><div><h3>x", (1, 16), "<h3>x", "div#a > div > h3");
     }

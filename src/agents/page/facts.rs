@@ -3,7 +3,8 @@
 //! No judgement here. Texts are as a reader sees them, white space collapsed and endless ones
 //! cut; attribute values are as written.
 
-use crate::agents::page::tree::NodeId;
+use crate::agents::page::style::is_sized;
+use crate::agents::page::tree::{Node, NodeId};
 
 /// The facts of one page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -130,7 +131,7 @@ pub struct Image {
     pub node: NodeId,
     /// Its `alt`.
     pub alt: Option<String>,
-    /// Whether `aria-label`, `aria-labelledby` or `title` names it, or a role says it is decoration.
+    /// Whether another attribute names it, or a role says that it is decoration.
     pub is_named: bool,
     /// Where the picture comes from.
     pub origin: ImageOrigin,
@@ -160,7 +161,27 @@ pub struct TextSize {
     pub prose_bytes: usize,
 }
 
+impl Meta {
+    /// Reads a `meta` element.
+    #[must_use]
+    pub fn of(id: NodeId, node: &Node, part: Part) -> Self {
+        let word = |name| node.attribute(name).unwrap_or_default().trim().to_ascii_lowercase();
+        let (name, pragma) = (word("name"), word("http-equiv"));
+        let content = node.attribute("content").unwrap_or_default().to_owned();
+        Self { node: id, part, name, pragma, content }
+    }
+}
+
 impl Link {
+    /// Reads a `link` element.
+    #[must_use]
+    pub fn of(id: NodeId, node: &Node, part: Part) -> Self {
+        let words = node.attribute("rel").unwrap_or_default().to_ascii_lowercase();
+        let rel = words.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        let [href, hreflang] = ["href", "hreflang"].map(|it| node.attribute(it).map(str::to_owned));
+        Self { node: id, part, rel, href, hreflang }
+    }
+
     /// Whether `rel` contains `word`.
     #[must_use]
     pub fn is(&self, word: &str) -> bool {
@@ -169,10 +190,54 @@ impl Link {
 }
 
 impl Anchor {
+    /// Reads the tag of an `a` element; the text inside is still to come.
+    #[must_use]
+    pub fn of(id: NodeId, node: &Node, lang: Option<String>, is_hidden: bool) -> Self {
+        let value = |name| node.attribute(name).unwrap_or_default().trim();
+        let labels = [value("aria-label"), value("title"), value("aria-labelledby")];
+        Self {
+            node: id,
+            href: node.attribute("href").map(str::to_owned),
+            text: String::new(),
+            label: labels.into_iter().find(|it| !it.is_empty()).unwrap_or_default().to_owned(),
+            rel: value("rel").to_ascii_lowercase(),
+            lang,
+            has_role: !value("role").is_empty(),
+            is_place: !value("id").is_empty() || !value("name").is_empty(),
+            has_handler: node.attribute("onclick").is_some(),
+            is_hidden,
+        }
+    }
+
     /// Whether `rel` contains `word`.
     #[must_use]
     pub fn has_rel(&self, word: &str) -> bool {
         self.rel.split_ascii_whitespace().any(|it| it == word)
+    }
+}
+
+impl Image {
+    /// Reads an `img` element.
+    #[must_use]
+    pub fn of(id: NodeId, node: &Node, is_hidden: bool) -> Self {
+        let has = |name: &str| node.attribute(name).is_some_and(|it| !it.trim().is_empty());
+        let role = node.attribute("role").unwrap_or_default();
+        let is_decoration = matches!(role, "presentation" | "none");
+        let origin = if has("src") || has("srcset") {
+            ImageOrigin::Attribute
+        } else if SCRIPT_SOURCES.into_iter().any(has) {
+            ImageOrigin::ScriptOnly
+        } else {
+            ImageOrigin::None
+        };
+        Self {
+            node: id,
+            alt: node.attribute("alt").map(str::to_owned),
+            is_named: is_decoration || NAMES.into_iter().any(has),
+            origin,
+            has_size: (has("width") && has("height")) || is_sized(node.attribute("style")),
+            is_hidden,
+        }
     }
 }
 
@@ -199,3 +264,8 @@ impl Facts {
         self.headings.iter().filter(|it| it.level == 1 && !it.is_hidden && !it.text.is_empty())
     }
 }
+
+/// Attributes that name an image besides `alt`.
+const NAMES: [&str; 3] = ["aria-label", "aria-labelledby", "title"];
+/// Attributes from which scripts take the address of an image.
+const SCRIPT_SOURCES: [&str; 4] = ["data-src", "data-srcset", "data-lazy-src", "data-original"];

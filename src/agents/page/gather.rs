@@ -2,10 +2,8 @@
 
 use html5ever::{LocalName, local_name, ns};
 
-use crate::agents::page::facts::{
-    Anchor, Facts, Heading, Image, ImageOrigin, Link, Meta, Part, Title,
-};
-use crate::agents::page::style::{is_sized, is_unseen};
+use crate::agents::page::facts::{Anchor, Facts, Heading, Image, Link, Meta, Part, Title};
+use crate::agents::page::style::is_unseen;
 use crate::agents::page::text::push_squeezed;
 use crate::agents::page::tree::{Node, NodeId, NodeKind, Tree, Visit};
 
@@ -86,8 +84,8 @@ impl<'a> Gatherer<'a> {
                 self.facts.titles.push(Title { node: id, part: self.part, text: String::new() });
                 self.title = Some(id);
             }
-            local_name!("meta") => self.meta(id, node),
-            local_name!("link") => self.link(id, node),
+            local_name!("meta") => self.facts.metas.push(Meta::of(id, node, self.part)),
+            local_name!("link") => self.facts.links.push(Link::of(id, node, self.part)),
             local_name!("a") => self.anchor(id, node),
             local_name!("img") => self.image(id, node),
             local_name!("picture") => self.picture(id),
@@ -179,18 +177,21 @@ impl<'a> Gatherer<'a> {
         self.facts.lang = lang.map(str::to_owned);
     }
 
-    fn meta(&mut self, node_id: NodeId, node: &Node) {
-        let word = |name| node.attribute(name).unwrap_or_default().trim().to_ascii_lowercase();
-        let (name, pragma) = (word("name"), word("http-equiv"));
-        let content = node.attribute("content").unwrap_or_default().to_owned();
-        self.facts.metas.push(Meta { node: node_id, part: self.part, name, pragma, content });
+    fn anchor(&mut self, id: NodeId, node: &Node) {
+        let around = self.current();
+        self.facts.anchors.push(Anchor::of(id, node, around.lang, around.is_hidden));
+        self.anchor = Some(id);
     }
 
-    fn link(&mut self, node_id: NodeId, node: &Node) {
-        let words = node.attribute("rel").unwrap_or_default().to_ascii_lowercase();
-        let rel = words.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-        let [href, hreflang] = ["href", "hreflang"].map(|it| node.attribute(it).map(str::to_owned));
-        self.facts.links.push(Link { node: node_id, part: self.part, rel, href, hreflang });
+    fn image(&mut self, id: NodeId, node: &Node) {
+        let image = Image::of(id, node, self.is_hidden());
+        if let Some(alt) = image.alt.as_deref().filter(|it| !it.trim().is_empty()) {
+            self.collect_heading(alt);
+            if self.anchor.is_some() {
+                push_short(self.facts.anchors.last_mut().map(|it| &mut it.label), alt);
+            }
+        }
+        self.facts.images.push(image);
     }
 
     fn heading(&mut self, id: NodeId, node: &Node, name: &LocalName) {
@@ -207,53 +208,6 @@ impl<'a> Gatherer<'a> {
         let is_hidden = self.is_hidden();
         self.facts.headings.push(Heading { node: id, level, text, is_hidden });
         self.heading = Some(id);
-    }
-
-    fn anchor(&mut self, id: NodeId, node: &Node) {
-        let value = |name| node.attribute(name).unwrap_or_default().trim();
-        let label = [value("aria-label"), value("title"), value("aria-labelledby")];
-        self.facts.anchors.push(Anchor {
-            node: id,
-            href: node.attribute("href").map(str::to_owned),
-            text: String::new(),
-            label: label.into_iter().find(|it| !it.is_empty()).unwrap_or_default().to_owned(),
-            rel: value("rel").to_ascii_lowercase(),
-            lang: self.current().lang,
-            has_role: !value("role").is_empty(),
-            is_place: !value("id").is_empty() || !value("name").is_empty(),
-            has_handler: node.attribute("onclick").is_some(),
-            is_hidden: self.is_hidden(),
-        });
-        self.anchor = Some(id);
-    }
-
-    fn image(&mut self, id: NodeId, node: &Node) {
-        let has = |name| node.attribute(name).is_some_and(|it| !it.trim().is_empty());
-        let role = node.attribute("role").unwrap_or_default();
-        let is_decoration = matches!(role, "presentation" | "none");
-        let is_named =
-            is_decoration || ["aria-label", "aria-labelledby", "title"].into_iter().any(has);
-        let alt = node.attribute("alt").map(str::to_owned);
-        let origin = if has("src") || has("srcset") {
-            ImageOrigin::Attribute
-        } else if has("data-src")
-            || has("data-srcset")
-            || has("data-lazy-src")
-            || has("data-original")
-        {
-            ImageOrigin::ScriptOnly
-        } else {
-            ImageOrigin::None
-        };
-        let has_size = (has("width") && has("height")) || is_sized(node.attribute("style"));
-        if let Some(alt) = alt.as_deref().filter(|it| !it.trim().is_empty()) {
-            self.collect_heading(alt);
-            if self.anchor.is_some() {
-                push_short(self.facts.anchors.last_mut().map(|it| &mut it.label), alt);
-            }
-        }
-        let is_hidden = self.is_hidden();
-        self.facts.images.push(Image { node: id, alt, is_named, origin, has_size, is_hidden });
     }
 
     fn picture(&mut self, id: NodeId) {
@@ -349,6 +303,7 @@ const NOSCRIPT_CHARS_MAX: usize = 4096;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::page::facts::ImageOrigin;
     use crate::agents::page::media::Kind;
     use crate::agents::page::parse::parse;
     use crate::agents::parsers::Patience;

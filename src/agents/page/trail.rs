@@ -121,8 +121,9 @@ mod tests {
 
     #[track_caller]
     fn check_step(status: u16, location: Option<&str>, expected: Result<&str, Astray>) {
+        let expected = expected.map(str::to_owned);
         let mut trail = trail();
-        let found = trail.step(status, location).map(|_| trail.url().as_str());
+        let found = trail.step(status, location).map(|_| trail.url().to_string());
         assert_eq!(found, expected, "{status} {location:?}");
     }
 

@@ -132,9 +132,8 @@ impl<'a> Reader<'a> {
             return Err(self.fail("An attribute has no value."));
         }
         self.skip_space();
-        let quote = match self.rest().chars().next() {
-            Some(quote @ ('"' | '\'')) => quote,
-            _ => return Err(self.fail("The value of an attribute is not in quotes.")),
+        let Some(quote @ ('"' | '\'')) = self.rest().chars().next() else {
+            return Err(self.fail("The value of an attribute is not in quotes."));
         };
         self.advance(1);
         let end = self.rest().find(quote).ok_or(self.fail("A quote does not end."))?;
@@ -290,7 +289,8 @@ mod tests {
     fn well_formed_documents_pass() {
         check_text("<a/>", None);
         check_text(
-            "<?xml version='1.0'?>\n<!DOCTYPE html>\n<!-- c --><a b='1' c=\"2\">x<d />&amp;&#233;&#xE9;</a>\n",
+            "<?xml version='1.0'?>\n<!DOCTYPE html>\n<!-- c -->\
+             <a b='1' c=\"2\">x<d />&amp;&#233;&#xE9;</a>\n",
             None,
         );
         check_text(

@@ -2,7 +2,7 @@
 //!
 //! No network and no clock: whoever has an answer can have it audited.
 
-use crate::agents::lists::CHALLENGE_TITLES;
+use crate::agents::lists::is_challenge_title;
 use crate::agents::page::charset::decode;
 use crate::agents::page::document::Document;
 use crate::agents::page::lines::Lines;
@@ -70,7 +70,7 @@ fn read(reply: &Reply, patience: &Patience) -> Result<Reading, Undone> {
     }
     if matches!(reply.status, 403 | 503) && is_document {
         let page = Document::read(&reply.body, label, kind, patience);
-        if page.facts.title().is_some_and(|it| is_challenge(&it.text)) {
+        if page.facts.title().is_some_and(|it| is_challenge_title(&it.text)) {
             return Err(challenge());
         }
     }
@@ -92,11 +92,6 @@ fn read(reply: &Reply, patience: &Patience) -> Result<Reading, Undone> {
         return Ok(Reading::NotWellFormed { mistake, line, column, excerpt });
     }
     Ok(Reading::Page(Box::new(Document::parse(decoded, kind, patience))))
-}
-
-fn is_challenge(title: &str) -> bool {
-    let title = title.to_lowercase();
-    CHALLENGE_TITLES.iter().any(|it| title.starts_with(it))
 }
 
 fn challenge() -> Undone {

@@ -109,6 +109,8 @@ pub struct Share {
     pub failing: usize,
     /// All.
     pub total: usize,
+    /// What they are, in the plural.
+    pub things: &'static str,
 }
 
 /// One place where something shows.
@@ -194,10 +196,10 @@ impl Found {
         self
     }
 
-    /// The same about a list.
+    /// The same about `failing` of `total` things of a list.
     #[must_use]
-    pub fn of(self, failing: usize, total: usize) -> Self {
-        Self { share: Some(Share { failing, total }), ..self }
+    pub fn of(self, failing: usize, total: usize, things: &'static str) -> Self {
+        Self { share: Some(Share { failing, total, things }), ..self }
     }
 }
 

@@ -36,7 +36,7 @@ fn head(audit: &Audit) -> String {
         Indexing::Yes(None) => "**Can Google index this page? Yes.**".to_owned(),
         Indexing::Yes(Some(but)) => format!("**Can Google index this page? Yes.** {}", prose(&but)),
         Indexing::Unclear(why) => {
-            format!("**Can Google index this page? Perhaps.** {}", prose(&why))
+            format!("**Can Google index this page? It cannot be told.** {}", prose(&why))
         }
         Indexing::No(reasons) => {
             let reasons = reasons.into_iter().take(REASONS_MAX).collect::<Vec<_>>().join(", and ");
@@ -54,8 +54,7 @@ fn head(audit: &Audit) -> String {
     let at = format!("{} {}", at.get(..10).unwrap_or_default(), at.get(11..16).unwrap_or_default());
     what += &format!(", on {at} UTC.");
     if let Some(number) = audit.lighthouse {
-        what +=
-            &format!(" Lighthouse counts ten of these checks; by its weights they give {number}.");
+        what += &format!(" With Lighthouse's ten checks and weights the score would be {number}.");
     }
     push_line(&mut out, &what);
     out
@@ -79,7 +78,7 @@ fn equation(audit: &Audit) -> String {
     let points = count(audit.score.lost as usize, "point");
     let mut text = format!("{} {cost} {points}: 100{terms} = {value}.", count(faults, "fault"));
     if audit.score.is_capped {
-        text += &format!(" A critical one holds the score at {CRITICAL_MAX}.");
+        text += &format!(" A critical fault holds the score at {CRITICAL_MAX}.");
     }
     text
 }
@@ -123,8 +122,8 @@ fn full(number: usize, check: &Check, found: &Found) -> String {
         0 => "no further points".to_owned(),
         points => count(points as usize, "point"),
     };
-    let share =
-        found.share.map(|it| format!(", {} of {}", it.failing, it.total)).unwrap_or_default();
+    let share = found.share.map(|it| format!(" ({} of {} {})", it.failing, it.total, it.things));
+    let share = share.unwrap_or_default();
     let _ = writeln!(out, "`{}` · {} · {cost}{share}\n", check.rule.id, check.severity().as_str());
     push_places(&mut out, found);
     let how = found.how.as_deref().unwrap_or(check.rule.how);
@@ -219,7 +218,9 @@ fn preview(subject: &Subject) -> String {
         |it| cut(it.content.trim(), DESCRIPTION_COLUMNS.1.min(SNIPPET_COLUMNS)),
     );
     let address = quote(&breadcrumb(subject));
-    format!("## What a search result shows\n\n> {title}\\\n> {address}\\\n> {description}\n\n")
+    let shows =
+        if matches!(Indexing::of(subject), Indexing::No(_)) { "would show" } else { "shows" };
+    format!("## What a search result {shows}\n\n> {title}\\\n> {address}\\\n> {description}\n\n")
 }
 
 /// The address as results show it: `example.com › shop › wheels`.
@@ -302,7 +303,7 @@ const TERMS_MAX: usize = 12;
 /// Reasons against the index that the verdict names.
 const REASONS_MAX: usize = 3;
 /// Places of something worth knowing that are shown.
-const INFO_PLACES_MAX: usize = 2;
+const INFO_PLACES_MAX: usize = 3;
 /// Width of the text under a result.
 const SNIPPET_COLUMNS: usize = 158;
 /// Parts of a path that a result shows.

@@ -72,6 +72,9 @@ fn timing(subject: &Subject) -> Value {
 
 fn check(check: &Check) -> Value {
     let found = check.found();
+    let places = found.map_or(&[][..], |it| &it.evidence).iter().map(evidence);
+    let share = found.and_then(|it| it.share);
+    let share = share.map(|it| json!({ "failing": it.failing, "total": it.total }));
     let reason = match check.judgement {
         Judgement::NotApplicable(reason) => Some(reason),
         Judgement::Pass | Judgement::Info(_) | Judgement::Fail(_) => None,
@@ -86,9 +89,9 @@ fn check(check: &Check) -> Value {
         "reason": reason,
         "why": found.map(|_| check.rule.why),
         "how": found.map(|it| it.how.as_deref().unwrap_or(check.rule.how)),
-        "evidence": found.map_or(&[][..], |it| &it.evidence).iter().map(evidence).collect::<Vec<_>>(),
+        "evidence": places.collect::<Vec<_>>(),
         "places": found.map_or(0, |it| it.places),
-        "share": found.and_then(|it| it.share).map(|it| json!({ "failing": it.failing, "total": it.total })),
+        "share": share,
         "source": { "name": check.rule.source.name, "url": check.rule.source.url },
     })
 }

@@ -150,7 +150,8 @@ mod tests {
 
     #[test]
     fn faults_of_lists_cost_their_share_and_groups_have_a_limit() {
-        let links = |failing, total| fault("links-local", Found::new("x").of(failing, total));
+        let links =
+            |failing, total| fault("links-local", Found::new("x").of(failing, total, "links"));
         check_score(vec![links(1, 1)], 90, &[10]);
         check_score(vec![links(1, 100)], 97, &[3]);
         check_score(vec![links(5, 10)], 95, &[5]);

@@ -91,14 +91,15 @@ async fn audit(task: &Task, bench: &Bench) -> Result<Report, Undone> {
 
     task.progress.report(3, STEPS, "Checking the page");
     let fetched = Fetched { visit, second_first_byte, robots, at };
-    let examined = bench.parsers.run(move |patience| examine(fetched, patience).map(write)).await;
+    let examined =
+        bench.parsers.run(move |patience| examine(fetched, patience).map(|it| write(&it))).await;
     task.progress.report(STEPS, STEPS, "Done");
     examined.unwrap_or_else(|_| Err(Undone::new(Code::Internal, "The page could not be read.")))
 }
 
-fn write(audit: Audit) -> Report {
-    let result = result::of(&audit).to_string();
-    Report { output: report::of(&audit), result: Some(result) }
+fn write(audit: &Audit) -> Report {
+    let result = result::of(audit).to_string();
+    Report { output: report::of(audit), result: Some(result) }
 }
 
 /// The address in an input that was accepted; the rules may have become stricter since.

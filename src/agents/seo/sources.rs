@@ -8,7 +8,7 @@ const fn google(name: &'static str, url: &'static str) -> Source {
 
 /// A rule of our own, without a document that demands it.
 pub const OWN: Source =
-    Source { name: "a rule of this audit; no search engine documents one", url: None };
+    Source { name: "a rule of this audit; no search engine has documented it", url: None };
 
 /// Robots meta tags and `X-Robots-Tag`.
 pub const GOOGLE_ROBOTS_TAGS: Source = google(

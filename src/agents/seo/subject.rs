@@ -91,12 +91,13 @@ impl Subject {
     }
 }
 
-/// Evidence at an element: its place, its path, its source.
+/// Evidence at an element: its place, its path, its source up to the closing tag.
 #[must_use]
 pub fn at_element(page: &Document, id: NodeId) -> Evidence {
     let selector = Some(page.selector(id));
+    let excerpt = page.element(id, EXCERPT_CHARS_MAX);
     match page.span(id) {
-        Some(span) => Evidence { selector, ..at_span(page, span) },
+        Some(span) => Evidence { selector, excerpt, ..at_span(page, span) },
         None => Evidence { selector, ..Evidence::default() },
     }
 }

@@ -99,23 +99,23 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_access(kind: AnswerKind, expected: Access) {
+    fn check_access(kind: AnswerKind, expected: &Access) {
         let url = Url::parse("https://example.com/robots.txt").unwrap();
         let answer = RobotsAnswer { kind, url, took: Duration::ZERO };
         let page = Url::parse("https://example.com/page").unwrap();
-        assert_eq!(answer.access("googlebot", &page), expected, "{:?}", answer.kind);
+        assert_eq!(answer.access("googlebot", &page), *expected, "{:?}", answer.kind);
     }
 
     #[test]
     fn a_missing_file_allows_and_trouble_forbids_for_the_time_being() {
-        check_access(AnswerKind::Missing(404), Access::Allowed);
-        check_access(AnswerKind::Missing(403), Access::Allowed);
-        check_access(AnswerKind::Refused(500), Access::Suspended(Some(500)));
-        check_access(AnswerKind::Refused(429), Access::Suspended(Some(429)));
-        check_access(AnswerKind::Unreachable("closed".to_owned()), Access::Suspended(None));
-        check_access(AnswerKind::NotAsked, Access::Allowed);
+        check_access(AnswerKind::Missing(404), &Access::Allowed);
+        check_access(AnswerKind::Missing(403), &Access::Allowed);
+        check_access(AnswerKind::Refused(500), &Access::Suspended(Some(500)));
+        check_access(AnswerKind::Refused(429), &Access::Suspended(Some(429)));
+        check_access(AnswerKind::Unreachable("closed".to_owned()), &Access::Suspended(None));
+        check_access(AnswerKind::NotAsked, &Access::Allowed);
         let file = AnswerKind::file(Bytes::from_static(b"User-agent: *\nDisallow: /page"));
         let rule = "Disallow: /page".to_owned();
-        check_access(file, Access::Disallowed { line: 2, rule });
+        check_access(file, &Access::Disallowed { line: 2, rule });
     }
 }

@@ -264,7 +264,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_a_file(file: Vec<u8>, lines in "([UDAuda*:/$ #\r\n-]|ser-agent|llow|isallow){0,40}") {
+        fn any_bytes_are_a_file(
+            file: Vec<u8>,
+            lines in "([UDAuda*:/$ #\r\n-]|ser-agent|llow|isallow){0,40}",
+        ) {
             let url = Url::parse("https://example.com/a/b?c").unwrap();
             let _ = Robots::parse(&file).decide("googlebot", &url);
             let _ = Robots::parse(lines.as_bytes()).decide("googlebot", &url);

@@ -13,7 +13,8 @@ pub const RULES: &[Rule] = &[Rule {
     severity: Severity::Medium,
     group: Group::Links,
     source: sources::GOOGLE_LINKS,
-    why: "Crawlers follow `<a href>` with an address. What a script does when it is clicked they do not see.",
+    why: "Crawlers follow `<a href>` with an address. What a script does when it is clicked they \
+          do not see.",
     how: "Put a real address into `href`; use `<button>` for what is not a link.",
     judge: Judge::Document(crawlable_anchors),
 }];
@@ -28,7 +29,7 @@ fn crawlable_anchors(subject: &Subject, page: &Document) -> Judgement {
         1 => "Crawlers cannot follow a link".to_owned(),
         count => format!("Crawlers cannot follow {count} links"),
     };
-    let found = Found::new(title).of(wrong.len(), all.len());
+    let found = Found::new(title).of(wrong.len(), all.len(), "links");
     let found = found.at_each(&wrong, |(it, problem)| at_element(page, it.node).saying(*problem));
     let is_many = wrong.len().saturating_mul(100) > all.len().saturating_mul(MANY_PERCENT);
     Judgement::Fail(if is_many { found.severity(Severity::High) } else { found })

@@ -20,8 +20,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::High,
         group: Group::Alone,
         source: GOOGLE_CANONICAL,
-        why: "The canonical link decides which address search engines show. A wrong one hides this page in favour of another, or counts for nothing.",
-        how: "Name one complete address, with `https://` and the host: the one that results should show.",
+        why: "The canonical link decides which address search engines show. A wrong one hides this \
+              page in favour of another, or counts for nothing.",
+        how: "Name one complete address, with `https://` and the host: the one that results should \
+              show.",
         judge: Judge::Document(canonical),
     },
     Rule {
@@ -30,7 +32,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Alone,
         source: GOOGLE_CANONICAL,
-        why: "A canonical link without an address says nothing; mostly a template had no value for it.",
+        why: "A canonical link without an address says nothing; mostly a template had no value for \
+              it.",
         how: "Fill in the address, or leave the element out.",
         judge: Judge::Document(canonical_empty),
     },
@@ -40,7 +43,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Alone,
         source: GOOGLE_CANONICAL,
-        why: "Search engines drop what follows the `#`, so the address is not the one that was meant.",
+        why: "Search engines drop what follows the `#`, so the address is not the one that was \
+              meant.",
         how: "Remove the `#` and what follows it from the canonical address.",
         judge: Judge::Document(canonical_fragment),
     },
@@ -60,7 +64,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: GOOGLE_CANONICAL,
-        why: "The page is encrypted and names an address that is not, so results may lead to the latter.",
+        why: "The page is encrypted and names an address that is not, so results may lead to the \
+              latter.",
         how: "Write `https://` in the canonical address.",
         judge: Judge::Document(canonical_https),
     },
@@ -70,7 +75,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Info,
         group: Group::Alone,
         source: GOOGLE_CANONICAL,
-        why: "The page asks search engines to show another address in its place. That is right for copies and filters.",
+        why: "The page asks search engines to show another address in its place. That is right for \
+              copies and filters.",
         how: "If this page should appear itself, let it name its own address.",
         judge: Judge::Document(canonical_self),
     },

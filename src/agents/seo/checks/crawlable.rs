@@ -17,7 +17,8 @@ pub const RULES: &[Rule] = &[Rule {
     severity: Severity::Critical,
     group: Group::Alone,
     source: sources::GOOGLE_ROBOTS_TAGS,
-    why: "A page that search engines may not fetch or index does not appear in their results, whatever else is right.",
+    why: "A page that search engines may not fetch or index does not appear in their results, \
+          whatever else is right.",
     how: "If the page is meant to be found, remove what stands in the way. If not, all is well.",
     judge: Judge::Document(is_crawlable),
 }];
@@ -90,8 +91,8 @@ fn is_crawlable(subject: &Subject, page: &Document) -> Judgement {
         let names: Vec<_> = blocked.iter().map(|(bot, _)| bot.engine).collect();
         names.join(" and ")
     };
-    let found =
-        Found::new(format!("{who} {}", phrase(&all))).at(all.into_iter().map(|it| it.evidence));
+    let found = Found::new(format!("{who} {}", phrase(&all))).how(advice(&all));
+    let found = found.at(all.into_iter().map(|it| it.evidence));
     let google = SEARCH_BOTS.first().is_some_and(|it| blocked.iter().any(|(bot, _)| *bot == it));
     if google || !everybody.is_empty() {
         Judgement::Fail(found)
@@ -109,6 +110,18 @@ fn phrase(obstacles: &[Obstacle]) -> &'static str {
         (false, true, _) => "may not fetch this page",
         (false, false, _) => "stay away until robots.txt can be read again",
     }
+}
+
+/// What removes obstacles.
+fn advice(obstacles: &[Obstacle]) -> String {
+    let does = |kind| obstacles.iter().any(|it| it.kind == kind);
+    let steps = [
+        (does(ObstacleKind::Index), "remove the directive"),
+        (does(ObstacleKind::Fetch), "allow its address in robots.txt"),
+        (does(ObstacleKind::Trouble), "let robots.txt answer with the file, or with 404"),
+    ];
+    let steps: Vec<_> = steps.iter().filter(|(needed, _)| *needed).map(|(_, it)| *it).collect();
+    format!("If the page is meant to be found, {}. If not, all is well.", steps.join(" and "))
 }
 
 /// Nothing is in the way as far as can be seen; perhaps robots.txt could not be seen.

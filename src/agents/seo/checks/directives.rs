@@ -17,8 +17,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::GOOGLE_ROBOTS_TAGS,
-        why: "A crawler that may not fetch the page never sees its `noindex`, so the bare address can still appear in results.",
-        how: "Allow the page in robots.txt and keep the `noindex`, or the other way round; not both.",
+        why: "A crawler that may not fetch the page never sees its `noindex`, so the bare address \
+              can still appear in results.",
+        how: "Allow the page in robots.txt and keep the `noindex`, or the other way round; not \
+              both.",
         judge: Judge::Document(robots_conflict),
     },
     Rule {
@@ -27,7 +29,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Info,
         group: Group::Alone,
         source: sources::GOOGLE_ROBOTS_TAGS,
-        why: "These directives shorten what search engines show of the page, and keep it out of their answers.",
+        why: "These directives shorten what search engines show of the page, and keep it out of \
+              their answers.",
         how: "Remove the directive unless the short result is intended.",
         judge: Judge::Document(snippet_limits),
     },
@@ -47,7 +50,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Info,
         group: Group::Alone,
         source: sources::GOOGLE_ROBOTS_TAGS,
-        why: "Search engines run scripts and skip `noscript`; others do not. They read different directives.",
+        why: "Search engines run scripts and skip `noscript`; others do not. They read different \
+              directives.",
         how: "Put the directive into the head, outside of `noscript`.",
         judge: Judge::Document(noscript_directive),
     },
@@ -57,7 +61,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::AXE_REFRESH,
-        why: "The page leads away or reloads by itself. Readers lose their place, and crawlers may take it for a redirect.",
+        why: "The page leads away or reloads by itself. Readers lose their place, and crawlers may \
+              take it for a redirect.",
         how: "Remove the `meta` element; redirect with status 301 when the page has moved.",
         judge: Judge::Document(meta_refresh),
     },

@@ -18,8 +18,10 @@ pub const RULES: &[Rule] = &[Rule {
     severity: Severity::High,
     group: Group::Alone,
     source: sources::GOOGLE_HEAD,
-    why: "The head ends at the first element that may not stand in it. Titles, descriptions and directives after that are in the body, where search engines ignore them.",
-    how: "Move the element that does not belong there behind `</head>`, and all metadata before it.",
+    why: "The head ends at the first element that may not stand in it. Titles, descriptions and \
+          directives after that are in the body, where search engines ignore them.",
+    how: "Move the element that does not belong there behind `</head>`, and all metadata before \
+          it.",
     judge: Judge::Document(head_valid),
 }];
 

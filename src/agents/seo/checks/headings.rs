@@ -17,7 +17,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Headings,
         source: sources::HTML_HEADINGS,
-        why: "The main heading tells readers and search engines what the page is about; titles of results are also made from it.",
+        why: "The main heading tells readers and search engines what the page is about; titles of \
+              results are also made from it.",
         how: "Put the subject of the page into one `<h1>`.",
         judge: Judge::Document(h1),
     },
@@ -37,7 +38,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Headings,
         source: sources::AXE_HEADING_ORDER,
-        why: "People who listen to a page move from heading to heading; a level left out sounds as if something were missing.",
+        why: "People who listen to a page move from heading to heading; a level left out sounds as \
+              if something were missing.",
         how: "Go down one level at a time, and choose sizes in the style sheet.",
         judge: Judge::Document(heading_order),
     },
@@ -98,10 +100,11 @@ fn heading_order(_: &Subject, page: &Document) -> Judgement {
         "Make the first one an `<h{}>`, or add the levels between.",
         before.level.saturating_add(1)
     );
-    let found = Found::new(title).how(how).of(jumps.len(), all.len());
+    let found = Found::new(title).how(how).of(jumps.len(), all.len(), "headings");
     Judgement::Fail(found.at_each(&jumps, |(before, after)| {
-        let before = format!("after `<h{}>` {}", before.level, quote(&clip(&before.text, 60)));
-        at_element(page, after.node).saying(before)
+        let (level, text) = (before.level, clip(&before.text, 60));
+        let before = quote(&format!("<h{level}>{text}</h{level}>"));
+        at_element(page, after.node).saying(format!("it follows {before}"))
     }))
 }
 

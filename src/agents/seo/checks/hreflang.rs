@@ -22,8 +22,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Hreflang,
         source: GOOGLE_HREFLANG,
-        why: "Search engines ignore links to translations whose language is unknown or whose address is not complete.",
-        how: "Write a language of ISO 639-1, such as `en` or `pt-BR`, and the whole address with `https://`.",
+        why: "Search engines ignore links to translations whose language is unknown or whose \
+              address is not complete.",
+        how: "Write a language of ISO 639-1, such as `en` or `pt-BR`, and the whole address with \
+              `https://`.",
         judge: Judge::Document(hreflang),
     },
     Rule {
@@ -32,7 +34,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Hreflang,
         source: GOOGLE_HREFLANG,
-        why: "A region must be a country of ISO 3166-1, a script one of ISO 15924; links with others are ignored.",
+        why: "A region must be a country of ISO 3166-1, a script one of ISO 15924; links with \
+              others are ignored.",
         how: "Use the two letters of the country, or leave the region out.",
         judge: Judge::Document(hreflang_region),
     },
@@ -42,7 +45,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Hreflang,
         source: GOOGLE_HREFLANG,
-        why: "Every version must list all versions, itself included. Otherwise the links may be ignored.",
+        why: "Every version must list all versions, itself included. Otherwise the links may be \
+              ignored.",
         how: "Add a link with the language and the address of this page.",
         judge: Judge::Document(hreflang_self),
     },
@@ -52,7 +56,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Hreflang,
         source: GOOGLE_HREFLANG,
-        why: "One language leads to two addresses, so search engines cannot tell which one to show.",
+        why: "One language leads to two addresses, so search engines cannot tell which one to \
+              show.",
         how: "Keep one address for every language and region.",
         judge: Judge::Document(hreflang_duplicate),
     },
@@ -62,7 +67,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Info,
         group: Group::Hreflang,
         source: GOOGLE_HREFLANG,
-        why: "Without `x-default` search engines choose a version for readers whose language is not listed.",
+        why: "Without `x-default` search engines choose a version for readers whose language is \
+              not listed.",
         how: "Add a link with `hreflang=\"x-default\"` to the version for everybody else.",
         judge: Judge::Document(hreflang_xdefault),
     },
@@ -140,7 +146,7 @@ fn judge_each(
     if wrong.is_empty() {
         return Judgement::Pass;
     }
-    let found = Found::new(title(wrong.len())).of(wrong.len(), all.len());
+    let found = Found::new(title(wrong.len())).of(wrong.len(), all.len(), "links to translations");
     Judgement::Fail(found.at_each(&wrong, |(it, problem)| it.evidence(page).saying(problem)))
 }
 
@@ -216,7 +222,11 @@ fn hreflang_duplicate(subject: &Subject, page: &Document) -> Judgement {
     if double.is_empty() {
         return Judgement::Pass;
     }
-    let found = Found::new("One language has several addresses").of(double.len(), all.len());
+    let found = Found::new("One language has several addresses").of(
+        double.len(),
+        all.len(),
+        "links to translations",
+    );
     Judgement::Fail(found.at_each(&double, |it| it.evidence(page)))
 }
 

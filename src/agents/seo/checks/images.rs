@@ -24,7 +24,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Images,
         source: sources::HTML_DIMENSIONS,
-        why: "Without a size browsers keep no place free, and the page jumps when the image arrives.",
+        why: "Without a size browsers keep no place free, and the page jumps when the image \
+              arrives.",
         how: "Give `width` and `height`; the style sheet may still scale the image.",
         judge: Judge::Document(image_size),
     },
@@ -34,7 +35,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Images,
         source: sources::HTML_PICTURE,
-        why: "A `picture` shows its `img`, in one of the forms it offers. Without an `img` it shows nothing.",
+        why: "A `picture` shows its `img`, in one of the forms it offers. Without an `img` it \
+              shows nothing.",
         how: "Add an `<img>` as the last element of the `<picture>`.",
         judge: Judge::Document(picture_img),
     },
@@ -44,7 +46,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Images,
         source: sources::GOOGLE_LAZY,
-        why: "The address stands where only a script finds it, so image search and readers without scripts do not.",
+        why: "The address stands where only a script finds it, so image search and readers without \
+              scripts do not.",
         how: "Write the address into `src` and let the browser wait with `loading=\"lazy\"`.",
         judge: Judge::Document(image_src),
     },
@@ -70,7 +73,7 @@ fn judge_images(
         1 => one.to_owned(),
         count => format!("{count} {many}"),
     };
-    let found = Found::new(title).of(wrong.len(), all.len());
+    let found = Found::new(title).of(wrong.len(), all.len(), "images");
     Judgement::Fail(found.at_each(&wrong, |it| at_tag(page, it.node)))
 }
 

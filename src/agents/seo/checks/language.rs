@@ -14,7 +14,8 @@ pub const RULES: &[Rule] = &[Rule {
     severity: Severity::Medium,
     group: Group::Alone,
     source: sources::AXE_LANG,
-    why: "Screen readers choose the voice by it, browsers offer translations, and quotes and hyphens depend on it.",
+    why: "Screen readers choose the voice by it, browsers offer translations, and quotes and \
+          hyphens depend on it.",
     how: "Write the language into the first tag, such as `<html lang=\"en\">`.",
     judge: Judge::Document(html_lang),
 }];

@@ -17,7 +17,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Links,
         source: sources::LIGHTHOUSE_LINK_TEXT,
-        why: "The text of a link tells search engines what its target is about, and people who listen to a page hear it alone.",
+        why: "The text of a link tells search engines what its target is about, and people who \
+              listen to a page hear it alone.",
         how: "Say where the link leads: not \"click here\" but \"opening hours\".",
         judge: Judge::Document(link_text),
     },
@@ -27,7 +28,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Links,
         source: sources::AXE_LINK_NAME,
-        why: "A link without text, or with an image that has none, is read out as its bare address and says nothing to crawlers.",
+        why: "A link without text, or with an image that has none, is read out as its bare address \
+              and says nothing to crawlers.",
         how: "Put text into the link, or describe its image in `alt`.",
         judge: Judge::Document(link_name),
     },
@@ -37,7 +39,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::High,
         group: Group::Links,
         source: sources::OWN,
-        why: "These addresses exist on one machine or in one office only. For everybody else the link is dead.",
+        why: "These addresses exist on one machine or in one office only. For everybody else the \
+              link is dead.",
         how: "Replace the address by the public one.",
         judge: Judge::Document(links_local),
     },
@@ -57,7 +60,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Links,
         source: sources::GOOGLE_REL,
-        why: "`nofollow` on links to the site's own pages hides them from crawlers, and saves nothing.",
+        why: "`nofollow` on links to the site's own pages hides them from crawlers, and saves \
+              nothing.",
         how: "Remove `nofollow`; keep pages out of results with `noindex` instead.",
         judge: Judge::Document(links_nofollow_internal),
     },
@@ -106,7 +110,7 @@ fn link_text(subject: &Subject, page: &Document) -> Judgement {
         1 => "A link text does not say where the link leads".to_owned(),
         count => format!("{count} link texts do not say where the links lead"),
     };
-    let found = Found::new(title).of(bare.len(), all.len());
+    let found = Found::new(title).of(bare.len(), all.len(), "links");
     Judgement::Fail(found.at_each(&bare, |it| at_element(page, it.node)))
 }
 
@@ -122,7 +126,7 @@ fn link_name(_: &Subject, page: &Document) -> Judgement {
         1 => "A link has no name".to_owned(),
         count => format!("{count} links have no name"),
     };
-    let found = Found::new(title).of(nameless.len(), all.len());
+    let found = Found::new(title).of(nameless.len(), all.len(), "links");
     Judgement::Fail(found.at_each(&nameless, |it| at_element(page, it.node)))
 }
 
@@ -142,7 +146,7 @@ fn links_local(subject: &Subject, page: &Document) -> Judgement {
         1 => "A link leads where no visitor can go".to_owned(),
         count => format!("{count} links lead where no visitor can go"),
     };
-    let found = Found::new(title).of(local.len(), all.len());
+    let found = Found::new(title).of(local.len(), all.len(), "links");
     Judgement::Fail(found.at_each(&local, |it| at_element(page, it.node)))
 }
 
@@ -168,7 +172,7 @@ fn links_nofollow_internal(subject: &Subject, page: &Document) -> Judgement {
     }
     let count = closed.len();
     let title = format!("{count} of {} links to own pages say `nofollow`", internal.len());
-    let found = Found::new(title).of(count, internal.len());
+    let found = Found::new(title).of(count, internal.len(), "links to own pages");
     let found = found.at_each(&closed, |it| at_element(page, it.node));
     // One or two are mostly a login or a basket, and meant so.
     if count.saturating_mul(2) > internal.len() {

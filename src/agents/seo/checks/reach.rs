@@ -31,8 +31,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::GOOGLE_REDIRECTS,
-        why: "Every hop costs visitors a round trip, and crawlers give up on long chains. A temporary redirect keeps the old address in the index.",
-        how: "Redirect once, with status 301 or 308, straight to the final address, and link to that address.",
+        why: "Every hop costs visitors a round trip, and crawlers give up on long chains. A \
+              temporary redirect keeps the old address in the index.",
+        how: "Redirect once, with status 301 or 308, straight to the final address, and link to \
+              that address.",
         judge: Judge::Exchange(redirects),
     },
     Rule {
@@ -41,7 +43,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::High,
         group: Group::Alone,
         source: sources::GOOGLE_PAGE_EXPERIENCE,
-        why: "Browsers mark pages without encryption as not secure, and Google prefers the encrypted address of two.",
+        why: "Browsers mark pages without encryption as not secure, and Google prefers the \
+              encrypted address of two.",
         how: "Serve the page over https and redirect the http address to it.",
         judge: Judge::Exchange(https),
     },
@@ -51,7 +54,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Alone,
         source: sources::OWN,
-        why: "When the certificate has run out, browsers show a warning instead of the page and crawlers get nothing.",
+        why: "When the certificate has run out, browsers show a warning instead of the page and \
+              crawlers get nothing.",
         how: "Renew the certificate now, and let its renewal run by itself.",
         judge: Judge::Exchange(tls_expiry),
     },
@@ -61,7 +65,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::MIME_SNIFFING,
-        why: "Without the header every reader has to guess from the first bytes what the document is.",
+        why: "Without the header every reader has to guess from the first bytes what the document \
+              is.",
         how: "Send `Content-Type: text/html; charset=utf-8`.",
         judge: Judge::Exchange(content_type),
     },
@@ -81,8 +86,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::WEB_DEV_TTFB,
-        why: "Nothing can be shown before the first byte, and crawlers fetch less from slow servers.",
-        how: "Find out what the server does before it answers, and keep the finished page in a cache.",
+        why: "Nothing can be shown before the first byte, and crawlers fetch less from slow \
+              servers.",
+        how: "Find out what the server does before it answers, and keep the finished page in a \
+              cache.",
         judge: Judge::Exchange(ttfb),
     },
 ];
@@ -105,14 +112,14 @@ fn http_status_code(subject: &Subject) -> Judgement {
 /// What the commonest statuses mean.
 const fn phrase(status: u16) -> &'static str {
     match status {
-        401 => ", it wants a password",
-        403 => ", it is forbidden",
-        404 => ", there is no such page",
-        410 => ", it is gone for good",
-        429 => ", too many requests",
-        500 => ", the server failed",
-        502 | 504 => ", the server behind it failed",
-        503 => ", the server is not available",
+        401 => ": it wants a password",
+        403 => ": it is forbidden",
+        404 => ": there is no such page",
+        410 => ": it is gone for good",
+        429 => ": too many requests",
+        500 => ": the server failed",
+        502 | 504 => ": the server behind it failed",
+        503 => ": the server is not available",
         _ => "",
     }
 }

@@ -20,7 +20,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::LIGHTHOUSE_ROBOTS_TXT,
-        why: "Crawlers ask for this file first. What they cannot read they ignore, and when the server fails they stay away from the whole site.",
+        why: "Crawlers ask for this file first. What they cannot read they ignore, and when the \
+              server fails they stay away from the whole site.",
         how: "Mend the lines named here; a file that says nothing wrong may also be empty.",
         judge: Judge::Exchange(robots_txt),
     },
@@ -40,7 +41,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Info,
         group: Group::Alone,
         source: sources::RFC_9309,
-        why: "Some crawlers fetch pages to train models, some to answer with links. Each obeys rules of its own.",
+        why: "Some crawlers fetch pages to train models, some to answer with links. Each obeys \
+              rules of its own.",
         how: "Name a crawler in robots.txt to give it rules of its own.",
         judge: Judge::Exchange(ai_access),
     },

@@ -1,6 +1,6 @@
 //! Title and description: what a result in a search engine shows.
 
-use crate::agents::lists::GENERIC_TITLES;
+use crate::agents::lists::is_generic_title;
 use crate::agents::page::document::Document;
 use crate::agents::page::facts::{Meta, Part, Title};
 use crate::agents::page::text::{columns, is_mostly_wide, printable, squeeze};
@@ -16,8 +16,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::High,
         group: Group::Alone,
         source: sources::AXE_TITLE,
-        why: "The title is the headline of a search result and the name of the tab. Without it search engines make one up.",
-        how: "Add `<title>` to the head, with a few words about what this page has and others do not.",
+        why: "The title is the headline of a search result and the name of the tab. Without it \
+              search engines make one up.",
+        how: "Add `<title>` to the head, with a few words about what this page has and others do \
+              not.",
         judge: Judge::Document(document_title),
     },
     Rule {
@@ -36,7 +38,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Alone,
         source: sources::OWN,
-        why: "A very short title says little, and results cut off a long one. There is no fixed limit; results show about 60 to 70 columns.",
+        why: "A very short title says little, and results cut off a long one. There is no fixed \
+              limit; results show about 60 to 70 columns.",
         how: "Put what matters into the first 60 characters.",
         judge: Judge::Document(title_length),
     },
@@ -46,7 +49,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::GOOGLE_TITLE,
-        why: "The title does not say what the page is about, so nobody can choose it among other results.",
+        why: "The title does not say what the page is about, so nobody can choose it among other \
+              results.",
         how: "Name the subject of this page, then the site.",
         judge: Judge::Document(title_generic),
     },
@@ -56,8 +60,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::LIGHTHOUSE_DESCRIPTION,
-        why: "Search engines often show the description under the title. Without one they pick sentences from the page.",
-        how: "Add `<meta name=\"description\" content=\"…\">` to the head, with one or two sentences about this page.",
+        why: "Search engines often show the description under the title. Without one they pick \
+              sentences from the page.",
+        how: "Add `<meta name=\"description\" content=\"…\">` to the head, with one or two \
+              sentences about this page.",
         judge: Judge::Document(meta_description),
     },
     Rule {
@@ -76,7 +82,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Alone,
         source: sources::OWN,
-        why: "A very short description is rarely shown, and a long one is cut off. There is no fixed limit.",
+        why: "A very short description is rarely shown, and a long one is cut off. There is no \
+              fixed limit.",
         how: "Write one or two full sentences, 40 to 200 characters.",
         judge: Judge::Document(description_length),
     },
@@ -86,7 +93,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Alone,
         source: sources::GOOGLE_SNIPPET,
-        why: "The description repeats what the result shows already, and gives no reason to choose it.",
+        why: "The description repeats what the result shows already, and gives no reason to choose \
+              it.",
         how: "Say in the description what the title does not.",
         judge: Judge::Document(description_duplicate),
     },
@@ -135,7 +143,7 @@ fn title_generic(subject: &Subject, page: &Document) -> Judgement {
     let plain = title.text.trim_matches(|it: char| !it.is_alphanumeric()).to_lowercase();
     let host = subject.url().host_str().unwrap_or_default();
     let is_host = plain == host || Some(plain.as_str()) == host.strip_prefix("www.");
-    if !is_host && !GENERIC_TITLES.contains(&plain.as_str()) {
+    if !is_host && !is_generic_title(&plain) {
         return Judgement::Pass;
     }
     let text =

@@ -20,8 +20,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::HTML_CHARSET,
-        why: "When the encoding is missing or wrong, letters outside ASCII turn into nonsense on the page and in search results.",
-        how: "Save the page as UTF-8 and say so in the header, `Content-Type: text/html; charset=utf-8`.",
+        why: "When the encoding is missing or wrong, letters outside ASCII turn into nonsense on \
+              the page and in search results.",
+        how: "Save the page as UTF-8 and say so in the header, `Content-Type: text/html; \
+              charset=utf-8`.",
         judge: Judge::Document(charset),
     },
     Rule {
@@ -30,7 +32,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Alone,
         source: sources::LIGHTHOUSE_COMPRESSION,
-        why: "Text shrinks to a fraction when it is compressed, and every visitor waits for the rest.",
+        why: "Text shrinks to a fraction when it is compressed, and every visitor waits for the \
+              rest.",
         how: "Switch on gzip or Brotli for text in the server's settings.",
         judge: Judge::Document(compression),
     },
@@ -50,7 +53,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Low,
         group: Group::Alone,
         source: sources::HTML_DOCTYPE,
-        why: "Without it browsers imitate the mistakes of the nineties, and the page may look different everywhere.",
+        why: "Without it browsers imitate the mistakes of the nineties, and the page may look \
+              different everywhere.",
         how: "Let the document begin with `<!DOCTYPE html>`.",
         judge: Judge::Document(doctype),
     },
@@ -60,7 +64,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::High,
         group: Group::Alone,
         source: sources::HTML_XML,
-        why: "The page is sent as XML. Browsers stop at the first mistake and show an error message instead of the page.",
+        why: "The page is sent as XML. Browsers stop at the first mistake and show an error \
+              message instead of the page.",
         how: "Mend the mistake, or send the page as `text/html`.",
         judge: Judge::Exchange(xhtml_wellformed),
     },
@@ -70,7 +75,8 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::OWN,
-        why: "Browsers flatten what is nested too deeply, and every reader becomes slow. It is mostly a generator's mistake.",
+        why: "Browsers flatten what is nested too deeply, and every reader becomes slow. It is \
+              mostly a generator's mistake.",
         how: "Find the template that opens elements without closing them.",
         judge: Judge::Document(html_nesting),
     },

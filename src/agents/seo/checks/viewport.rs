@@ -14,8 +14,10 @@ pub const RULES: &[Rule] = &[
         severity: Severity::Medium,
         group: Group::Alone,
         source: sources::MDN_VIEWPORT,
-        why: "Without it phones show the page as a tiny picture of the desktop. Google indexes what phones see.",
-        how: "Add `<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">` to the head.",
+        why: "Without it phones show the page as a tiny picture of the desktop. Google indexes \
+              what phones see.",
+        how: "Add `<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">` to \
+              the head.",
         judge: Judge::Document(viewport),
     },
     Rule {
