@@ -41,7 +41,8 @@ async fn run() {
             let below = client::load(theirs, request.clone(), connections, SPAN).await;
             let above = client::load(ours, request.clone(), connections, SPAN).await;
             ratios.push(above.rate / below.rate);
-            (floors.push(below.rate), rates.push(above.rate));
+            floors.push(below.rate);
+            rates.push(above.rate);
             floor_p50.push(below.quantile(0.5).as_secs_f64() * 1e6);
             p50.push(above.quantile(0.5).as_secs_f64() * 1e6);
             p99.push(above.quantile(0.99).as_secs_f64() * 1e6);

@@ -103,7 +103,7 @@ impl Daemon {
         let shutdown = Shutdown::new();
         let metrics = Arc::new(Metrics::default());
         let client = client(config, &world, &metrics)?;
-        let catalogue = Catalogue::built_in().with(world.agents);
+        let catalogue = Catalogue::built_in(targets(config.mode)).with(world.agents);
         let catalogue = catalogue.map_err(|it| StartError::Kind(it.to_string()))?;
         let pulse = if world.clock.is_host() {
             Pulse::of_host().await.map_err(|it| StartError::Pulse(it.to_string()))?
@@ -269,10 +269,15 @@ fn bench(config: &Config, clock: &Clock, client: Client) -> Bench {
         parsers: Parsers::new(clock.clone()),
         user_agent: config.agents.user_agent.clone(),
         politeness: config.agents.politeness,
-        targets: match config.mode {
-            Mode::Serve => UrlPolicy::Public,
-            Mode::Dev => UrlPolicy::Development,
-        },
+        targets: targets(config.mode),
+    }
+}
+
+/// Which pages may be named.
+const fn targets(mode: Mode) -> UrlPolicy {
+    match mode {
+        Mode::Serve => UrlPolicy::Public,
+        Mode::Dev => UrlPolicy::Development,
     }
 }
 

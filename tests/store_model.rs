@@ -1,5 +1,7 @@
 //! The store against plain maps: the same operations, the same answers, the same content.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+
 mod work;
 
 use errand::domain::run::Status;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use errand::agents::{Agent, Bench, BoxFuture, Entry, InputError, Task};
+use errand::agents::{Agent, Bench, Entry, InputError, Task};
 use errand::app::{accounts, keys};
 use errand::config::Config;
 use errand::daemon::{Daemon, World};
@@ -13,6 +13,7 @@ use errand::domain::account::{AccountId, Rights};
 use errand::domain::money::{Amount, Currency};
 use errand::domain::run::{Outcome, Report};
 use errand::inbound::{self, Peer};
+use errand::outbound::BoxFuture;
 use errand::store::FileDisk;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;

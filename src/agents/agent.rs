@@ -1,8 +1,6 @@
 //! What an agent is: a kind of work with a description, an input and an execution.
 
 use std::fmt;
-use std::future::Future;
-use std::pin::Pin;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -11,9 +9,7 @@ use tokio::sync::watch;
 use crate::agents::bench::Bench;
 use crate::agents::input::InputError;
 use crate::domain::run::{Outcome, RunId, Trigger};
-
-/// A future on the heap that may move between threads.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+use crate::outbound::BoxFuture;
 
 /// A kind of background work.
 pub trait Agent: Send + Sync + 'static {

@@ -110,21 +110,21 @@ mod tests {
     use serde_json::json;
 
     #[track_caller]
-    fn check_url(input: &Value, expected: Result<&str, Problem>) {
+    fn check_url(input: &Value, expected: &Result<&str, Problem>) {
         let map = input.as_object().unwrap();
         let mut fields = Fields::of(map);
         let read = fields.text("url").and_then(|url| fields.finish().map(|()| url));
-        assert_eq!(read.map_err(|it| it.problem), expected, "{input}");
+        assert_eq!(read.map_err(|it| it.problem), *expected, "{input}");
     }
 
     #[test]
     fn exactly_the_expected_fields_are_taken() {
-        check_url(&json!({}), Err(Problem::Missing));
-        check_url(&json!({"url": null}), Err(Problem::Missing));
-        check_url(&json!({"url": 7}), Err(Problem::Type("a string")));
-        check_url(&json!({"url": ["https://example.com"]}), Err(Problem::Type("a string")));
-        check_url(&json!({"url": "https://example.com", "depth": 2}), Err(Problem::Unknown));
-        check_url(&json!({"url": "https://example.com"}), Ok("https://example.com"));
+        check_url(&json!({}), &Err(Problem::Missing));
+        check_url(&json!({"url": null}), &Err(Problem::Missing));
+        check_url(&json!({"url": 7}), &Err(Problem::Type("a string")));
+        check_url(&json!({"url": ["https://example.com"]}), &Err(Problem::Type("a string")));
+        check_url(&json!({"url": "https://example.com", "depth": 2}), &Err(Problem::Unknown));
+        check_url(&json!({"url": "https://example.com"}), &Ok("https://example.com"));
     }
 
     #[test]

@@ -1,56 +1,25 @@
-//! What can be run.
-mod agent;
-mod bench {
-    use crate::domain::receiver::UrlPolicy;
-    use crate::sys::clock::Clock;
-    use std::time::Duration;
-    /// b
-    #[derive(Debug)]
-    #[expect(missing_docs, reason = "stub")]
-    pub struct Bench {
-        pub clock: Clock,
-        pub client: crate::outbound::Client,
-        pub parsers: Parsers,
-        pub user_agent: String,
-        pub politeness: Duration,
-        pub targets: UrlPolicy,
-    }
-    /// p
-    #[derive(Debug)]
-    pub struct Parsers;
-    impl Parsers {
-        /// n
-        #[must_use]
-        pub fn new(_: Clock) -> Self {
-            Self
-        }
-    }
-}
-mod input;
-pub use agent::{Agent, BoxFuture, Entry, Progress, Step, Task};
-pub use bench::{Bench, Parsers};
+//! The room `agents`: what can be run.
+//!
+//! An agent reads other people's pages and writes a report. It gets everything it may use from a
+//! [`Bench`], keeps nothing between runs, and never stores, charges or notifies: the floors above
+//! do. A new kind is a type that implements [`Agent`] and a line in the [`Catalogue`].
+
+pub mod agent;
+pub mod bench;
+pub mod input;
+pub mod parsers;
+
+pub mod catalogue;
+
+pub mod page;
+pub mod seo;
+
+pub mod languages;
+pub mod lists;
+
+pub use agent::{Agent, Entry, Progress, Step, Task};
+pub use bench::Bench;
+pub use catalogue::Catalogue;
 pub use input::{InputError, Problem};
-use std::sync::Arc;
-/// c
-#[derive(Clone)]
-pub struct Catalogue(Arc<[Arc<dyn Agent>]>);
-impl Catalogue {
-    /// n
-    pub fn built_in() -> Self {
-        Self(Arc::new([]))
-    }
-    /// n
-    /// # Errors
-    /// e
-    pub fn with(&self, more: Vec<Arc<dyn Agent>>) -> Result<Self, String> {
-        Ok(Self(more.into()))
-    }
-    /// f
-    pub fn find(&self, kind: &str) -> Option<&Arc<dyn Agent>> {
-        self.0.iter().find(|it| it.entry().kind == kind)
-    }
-    /// e
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.0.iter().map(|it| it.entry())
-    }
-}
+pub use parsers::{Parsers, Patience};
+pub use seo::SeoAudit;

@@ -14,6 +14,7 @@ use crate::app::{App, Base, Settings};
 use crate::cli::client::{self, Answer, Ask, NoAnswer};
 use crate::cli::exit::{Exit, Failure};
 use crate::config::Config;
+use crate::domain::receiver::UrlPolicy;
 use crate::inbound::{self, Edge, Peer, Service, serve_connection};
 use crate::store::{self, DataDir, FileDisk, Options, Store};
 use crate::sys::clock::Clock;
@@ -59,7 +60,7 @@ impl Offline {
             entropy: entropy.clone(),
             metrics: Arc::clone(&metrics),
             shutdown: shutdown.clone(),
-            catalogue: Catalogue::built_in(),
+            catalogue: Catalogue::built_in(UrlPolicy::Public),
             prices: Prices {
                 currency: config.billing.currency,
                 kinds: config.agents.prices.clone(),

@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn every_kind_that_comes_with_the_daemon_has_a_price() {
-        for entry in Catalogue::built_in().entries() {
+        for entry in Catalogue::built_in(crate::domain::receiver::UrlPolicy::Public).entries() {
             let name = format!("agents.price_{}", entry.kind);
             assert!(Setting::find(&name).is_some(), "{name} is not in the table");
         }

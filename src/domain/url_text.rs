@@ -126,11 +126,11 @@ mod tests {
         #[test]
         fn no_part_is_lost_or_changed(text in "[a-z]{1,3}://[a@:\\[\\]/?#é%]{0,12}") {
             let parts = UrlText::split(&text).unwrap();
-            let join = |it: Option<&str>, mark: &str| it.map_or(String::new(), |it| format!("{mark}{it}"));
-            let userinfo = parts.userinfo.map_or(String::new(), |it| format!("{it}@"));
-            let (port, fragment) = (join(parts.port, ":"), join(parts.fragment, "#"));
-            let again = format!("{}://{userinfo}{}{port}{}{fragment}", parts.scheme, parts.host, parts.tail);
-            prop_assert_eq!(again, text);
+            let UrlText { scheme, userinfo, host, port, tail, fragment } = parts;
+            let userinfo = userinfo.map_or(String::new(), |it| format!("{it}@"));
+            let port = port.map_or(String::new(), |it| format!(":{it}"));
+            let fragment = fragment.map_or(String::new(), |it| format!("#{it}"));
+            prop_assert_eq!(format!("{scheme}://{userinfo}{host}{port}{tail}{fragment}"), text);
         }
     }
 }

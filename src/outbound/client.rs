@@ -12,12 +12,11 @@ use std::time::Duration;
 use rustls::pki_types::ServerName;
 use url::Url;
 
-use crate::outbound::Answer;
 use crate::outbound::http;
 use crate::outbound::trust::server_name;
 use crate::outbound::wire::Transport;
 use crate::outbound::{
-    Ask, BadUrl, ByteStream, ConnectError, Dialer, Error, Guard, Headers, Limits, Opened,
+    Answer, Ask, BadUrl, ByteStream, ConnectError, Dialer, Error, Guard, Headers, Limits, Opened,
     PublicAddr, ResolveError, Resolver, Stage, Timing, TlsFacts, Trust,
 };
 use crate::sys::clock::{Clock, Mark};
@@ -215,7 +214,10 @@ impl Client {
                     tracing::error!("a dialer connected to another address than it was given");
                     return Err(self.forbid());
                 }
-                Ok(Err(error)) => Error::Connect(ConnectError::of(&error, address.addr().ip())),
+                Ok(Err(error)) => {
+                    tracing::debug!(%error, "could not connect");
+                    Error::Connect(ConnectError::of(&error, address.addr().ip()))
+                }
                 Err(timeout) => timeout,
             };
         }
@@ -269,6 +271,10 @@ impl Deadline {
     ) -> Result<F::Output, Error> {
         let span = span.min(self.left());
         self.clock.within(span, work).await.map_err(|_| Error::Timeout(stage))
+    }
+
+    pub(super) const fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     pub(super) fn elapsed(&self) -> Duration {

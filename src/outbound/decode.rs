@@ -113,7 +113,7 @@ impl Sink<'_> {
     fn count(&mut self, bytes: usize) -> Result<(), Error> {
         let total = self.decoded_bytes.saturating_add(bytes);
         *self.decoded_bytes = total;
-        if total > BOMB_BYTES && total / BOMB_RATIO >= self.wire_bytes {
+        if total > BOMB_BYTES && total > self.wire_bytes.saturating_mul(BOMB_RATIO) {
             return Err(Error::TooLarge(TooLarge::Ratio));
         }
         if total > self.limits.decoded_bytes {

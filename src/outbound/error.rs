@@ -8,8 +8,6 @@ use std::fmt;
 use std::io;
 use std::net::IpAddr;
 
-use rustix::io::Errno;
-
 use crate::outbound::ResolveError;
 
 /// Why there is no answer, or not the whole of it.
@@ -156,15 +154,16 @@ impl ConnectError {
     #[expect(clippy::wildcard_enum_match_arm, reason = "an open set of the host")]
     pub fn of(error: &io::Error, ip: IpAddr) -> Self {
         use io::ErrorKind as Kind;
-        match Errno::from_io_error(error) {
-            Some(Errno::MFILE | Errno::NFILE | Errno::NOBUFS | Errno::NOMEM) => Self::Exhausted,
+        if error.raw_os_error().is_some_and(|it| EXHAUSTED.contains(&it)) {
+            return Self::Exhausted;
+        }
+        match error.kind() {
+            Kind::OutOfMemory => Self::Exhausted,
             // No port is left; for IPv6 it is also what a host without IPv6 says.
-            Some(Errno::ADDRNOTAVAIL) if ip.is_ipv4() => Self::Exhausted,
-            _ => match error.kind() {
-                Kind::ConnectionRefused => Self::Refused,
-                Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe => Self::Reset,
-                _ => Self::Unreachable,
-            },
+            Kind::AddrNotAvailable if ip.is_ipv4() => Self::Exhausted,
+            Kind::ConnectionRefused => Self::Refused,
+            Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe => Self::Reset,
+            _ => Self::Unreachable,
         }
     }
 
@@ -260,6 +259,10 @@ impl Stage {
     }
 }
 
+/// Numbers of the host's errors for which there is no kind: too many files in the system, too
+/// many in the process, no buffer. The last one is Linux's.
+const EXHAUSTED: [i32; 3] = [23, 24, 105];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,13 +275,14 @@ mod tests {
             (io::Error::from(io::ErrorKind::ConnectionReset), ConnectError::Reset),
             (io::Error::from(io::ErrorKind::NetworkUnreachable), ConnectError::Unreachable),
             (io::Error::from(io::ErrorKind::PermissionDenied), ConnectError::Unreachable),
-            (Errno::HOSTUNREACH.into(), ConnectError::Unreachable),
-            (Errno::MFILE.into(), ConnectError::Exhausted),
-            (Errno::ADDRNOTAVAIL.into(), ConnectError::Exhausted),
+            (io::Error::from(io::ErrorKind::HostUnreachable), ConnectError::Unreachable),
+            (io::Error::from_raw_os_error(24), ConnectError::Exhausted),
+            (io::Error::from(io::ErrorKind::AddrNotAvailable), ConnectError::Exhausted),
         ] {
             assert_eq!(ConnectError::of(&error, v4), kind, "{error}");
         }
-        let no_ipv6 = ConnectError::of(&Errno::ADDRNOTAVAIL.into(), IpAddr::from([0; 16]));
+        let taken = io::Error::from(io::ErrorKind::AddrNotAvailable);
+        let no_ipv6 = ConnectError::of(&taken, IpAddr::from([0; 16]));
         assert_eq!(no_ipv6, ConnectError::Unreachable);
     }
 

@@ -9,11 +9,12 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() {
 //! # use std::sync::Arc;
-//! # use tokio::io::AsyncWriteExt;
+//! # use tokio::io::{AsyncReadExt, AsyncWriteExt};
 //! # use errand::outbound::{Ask, Client, Guard, GuardConfig, Trust, fake::Internet};
 //! # use errand::sys::clock::Clock;
 //! let internet = Internet::new();
 //! internet.site("site.example", 80, async |mut stream| {
+//!     let _ = stream.read(&mut [0; 1024]).await;
 //!     let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await;
 //! });
 //! let client = Client::new(

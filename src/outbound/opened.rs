@@ -1,7 +1,7 @@
 //! An answer whose head is there and whose body is not yet.
 //!
 //! The head decides: whoever needs no more drops this, and the socket closes. Who reads on does
-//! so under the same total deadline.
+//! so under the same total deadline; who only wants to part politely says how long that may take.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -90,7 +90,8 @@ impl Opened {
 
     /// Reads and forgets the body, at most `bytes` of it and for at most `span`, then closes.
     ///
-    /// A server that is still working when its client hangs up may give the work up.
+    /// A server that is still working when its client hangs up may give the work up. The time
+    /// comes on top of the total of the exchange, which was decided at its head.
     pub async fn discard(mut self, bytes: usize, span: Duration) {
         let mut seen = 0;
         let drained = async {
@@ -101,8 +102,8 @@ impl Opened {
                 }
             }
         };
-        // However it ends, the answer was decided at its head.
-        let _ = self.deadline.within(Stage::Body, span, drained).await;
+        // However it ends, nothing depends on it.
+        let _ = self.deadline.clock().within(span, drained).await;
     }
 }
 

@@ -34,6 +34,8 @@ pub struct SystemResolver {
     loaded: Mutex<Loaded>,
     /// Whether the last look-up that ended was left unanswered.
     doubtful: AtomicBool,
+    /// Whether there were servers when the files were last read, so that a lack is told once.
+    has_servers: AtomicBool,
     turns: Semaphore,
 }
 
@@ -65,6 +67,7 @@ impl SystemResolver {
             resolv_conf,
             loaded: Mutex::new(loaded),
             doubtful: AtomicBool::new(false),
+            has_servers: AtomicBool::new(true),
             turns: Semaphore::new(LOOKUPS_MAX),
         };
         let fresh = resolver.read();
@@ -83,7 +86,10 @@ impl SystemResolver {
         }
         let doubt = Doubt(&self.doubtful);
         let servers = servers.ok_or(ResolveError::ServerFailure)?;
-        let found = servers.lookup_ip(name).await.map_err(|it| reason(&it));
+        let found = servers.lookup_ip(name).await.map_err(|error| {
+            tracing::debug!(%error, "could not resolve a name");
+            reason(&error)
+        });
         if !matches!(found, Err(ResolveError::ServerFailure | ResolveError::Timeout)) {
             doubt.dispel();
         }
@@ -118,8 +124,12 @@ impl SystemResolver {
             .map_err(NetError::from)
             .and_then(|it| hosts.read_hosts_conf(it).map_err(NetError::from));
         let servers = fs::read(&self.resolv_conf).map_err(NetError::from).and_then(servers);
-        if let Err(error) = &servers {
-            tracing::warn!(%error, "no name servers: {} cannot be used", self.resolv_conf.display());
+        let had_servers = self.has_servers.swap(servers.is_ok(), Ordering::Relaxed);
+        if let Err(error) = &servers
+            && had_servers
+        {
+            let file = self.resolv_conf.display();
+            tracing::warn!(%error, "{file} names no server that can be used");
         }
         Loaded {
             hosts: Arc::new(hosts),

@@ -159,6 +159,7 @@ fn add_roots(roots: &mut RootCertStore, pem: &[u8]) -> Result<(), BadRoots> {
 
 /// Why a handshake failed: what rustls says, else what the connection says.
 fn handshake_error(error: &io::Error) -> Error {
+    tracing::debug!(%error, "could not agree on TLS");
     match tls_error(error) {
         Some(detail) => Error::Tls(detail),
         None if error.kind() == io::ErrorKind::ConnectionReset => {

@@ -129,3 +129,33 @@ impl AsyncRead for Transport {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
+
+    use super::*;
+
+    impl ByteStream for DuplexStream {
+        fn peer(&self) -> io::Result<SocketAddr> {
+            Err(io::ErrorKind::NotConnected.into())
+        }
+    }
+
+    #[tokio::test]
+    async fn exactly_the_limit_comes_in_until_it_is_lifted() {
+        let (ours, mut theirs) = tokio::io::duplex(1000);
+        let meter = Meter::new(10);
+        let mut wire = Wire::new(Transport::Plain(Box::new(ours)), Arc::clone(&meter));
+        theirs.write_all(&[7; 25]).await.unwrap();
+        let mut room = [0; 6];
+        assert_eq!(wire.read(&mut room).await.unwrap(), 6);
+        assert_eq!(wire.read(&mut room).await.unwrap(), 4);
+        assert_eq!((room, meter.is_spent(), meter.read()), ([7; 6], true, 10));
+        assert!(wire.read(&mut room).await.is_err());
+        meter.lift();
+        assert_eq!(wire.read(&mut [0; 100]).await.unwrap(), 15);
+    }
+}

@@ -30,32 +30,54 @@ pub trait Disk: Debug + Send + Sync + 'static {
 }
 
 /// A file of the host.
-#[derive(Debug)]
-pub struct FileDisk(PathBuf);
+#[derive(Clone, Debug)]
+pub struct FileDisk {
+    path: PathBuf,
+    opened: Arc<AtomicBool>,
+}
 
 impl FileDisk {
     /// The file at `path`, made when it is opened and not there.
     #[must_use]
-    pub const fn new(path: PathBuf) -> Self {
-        Self(path)
+    pub fn new(path: PathBuf) -> Self {
+        Self { path, opened: Arc::default() }
     }
 
     fn file(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&self.0)
+        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&self.path)
     }
 }
 
 impl Disk for FileDisk {
     fn open(&self) -> io::Result<Box<dyn StorageBackend>> {
-        let backend = FileBackend::new(self.file()?).map_err(io::Error::other)?;
+        let file = self.file()?;
+        if self.opened.swap(true, Ordering::Relaxed) {
+            forget_pages(&file);
+        }
+        let backend = FileBackend::new(file).map_err(io::Error::other)?;
         Ok(Box::new(backend))
     }
 
     fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 }
+
+/// Makes the kernel read the file from the device again.
+///
+/// After a failed sync it shows pages that it could not write as if they were on the device, and
+/// never tries to write them again.
+#[cfg(target_os = "linux")]
+fn forget_pages(file: &File) {
+    let advice = rustix::fs::Advice::DontNeed;
+    if let Err(error) = rustix::fs::fadvise(file, 0, None, advice) {
+        tracing::warn!(%error, "the kernel keeps its pages of the file");
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn forget_pages(_file: &File) {}
 
 /// A file in memory that outlives its holders, for tests and for `--ephemeral`.
 #[cfg(feature = "sim")]

@@ -93,3 +93,34 @@ fn key() -> Key {
 
 /// The format that this version writes; it reads all formats up to it.
 pub const FORMAT: u32 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::disk::MemoryDisk;
+    use crate::store::open::{self, Verify};
+
+    #[test]
+    fn a_file_of_a_newer_format_is_refused_and_both_formats_are_named() {
+        let disk = MemoryDisk::default();
+        let options = Options {
+            cache_bytes: 1 << 20,
+            verify: Verify::Small,
+            instance: Id::from_bytes([7; 16]),
+            name: "test".into(),
+            now: Timestamp::EPOCH,
+        };
+        let opened = open::prepared(&disk, &options).unwrap();
+        let transaction = opened.database.begin_write().unwrap();
+        let mut txn = Txn::new(&transaction);
+        let row = IdentityRow { format: 7, ..find(&txn).unwrap().unwrap() };
+        txn.put(Table::Meta, &key(), &row).unwrap();
+        drop(txn);
+        transaction.commit().unwrap();
+        drop(opened);
+        let Err(error) = open::prepared(&disk, &options) else { panic!("it must be refused") };
+        assert!(matches!(error, Error::Newer { found: 7, known: 1 }));
+        let text = error.to_string();
+        assert!(text.contains("format 7") && text.contains("up to 1"), "{text}");
+    }
+}

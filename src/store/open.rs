@@ -332,6 +332,7 @@ const VERIFY_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::disk::FileDisk;
 
     #[track_caller]
     fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> String {
@@ -371,5 +372,16 @@ mod tests {
         fs::write(&path, "").unwrap();
         let text = refusal(DataDir::lock(&path));
         assert!(text.contains("file"), "{text}");
+    }
+
+    #[test]
+    fn a_file_that_was_never_finished_is_made_anew() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = DataDir::lock(temp.path()).unwrap();
+        let path = temp.path().join("errand.redb");
+        fs::write(&path, vec![0; 1024 * 1024]).unwrap();
+        let disk = FileDisk::new(dir.file().unwrap());
+        database(&disk, 1 << 20, Verify::Small, Access::ReadAndWrite).map(drop).unwrap();
+        assert_eq!(fs::read(&path).unwrap().get(..4), Some(MAGIC.as_slice()));
     }
 }

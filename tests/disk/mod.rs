@@ -4,14 +4,17 @@
 //! the lock of a file does.
 
 #![allow(dead_code, unused_imports, reason = "every test uses another part of it")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 mod crash;
 mod fault;
+mod quiet;
 
 use std::io;
 
 pub(crate) use crash::{Crash, CrashDisk, History, Honesty};
 pub(crate) use fault::{Act, Extent, Failure, Fault, FaultDisk};
+pub(crate) use quiet::quietly;
 
 /// The bytes of a file, and whether somebody has it open.
 #[derive(Clone, Debug, Default)]

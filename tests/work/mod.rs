@@ -5,6 +5,7 @@
 //! the same answer, and [`content`] reads from the store what the model has.
 
 #![allow(dead_code, unused_imports, reason = "every test uses another part of it")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
 
 mod model;
 mod plan;
@@ -173,5 +174,25 @@ pub(crate) fn open(disk: impl Disk, options: &Options) -> Result<Store, Error> {
     Store::open(Arc::new(disk), options, Clock::host(), Arc::default())
 }
 
+/// Gives some accounts some history.
+pub(crate) async fn history(store: &Store, planner: &mut Planner) -> Model {
+    let mut model = Model::default();
+    for number in 1..=ACCOUNTS {
+        for step in 0..OPERATIONS {
+            let op = match step {
+                0 => planner.open(number),
+                _ => planner.next(&model, Planner::account(number)),
+            };
+            let expected = model.apply(&op);
+            assert_eq!(store.write(move |txn| op.write(txn)).await, expected);
+        }
+    }
+    model
+}
+
+/// Accounts with some history.
+const ACCOUNTS: u8 = 4;
+/// Operations of each of them.
+const OPERATIONS: usize = 25;
 /// Runs that one account may have waiting in these tests.
 pub(crate) const ACTIVE_RUNS_MAX: u32 = 12;

@@ -104,7 +104,8 @@ impl Planner {
         Some(claim)
     }
 
-    fn run(&self, account: AccountId) -> Run {
+    /// A new run.
+    pub(crate) fn run(&self, account: AccountId) -> Run {
         let now = self.now;
         let scheduled = Trigger::Schedule { schedule: Id::from_bytes([5; 16]), scheduled_for: now };
         Run {

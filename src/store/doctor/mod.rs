@@ -6,7 +6,7 @@
 //! the file, row by row, and needs the same memory for a small file and for a large one. It
 //! changes nothing.
 //!
-//! [`check_pages`] is the look below the rows, at the pages of redb; [`examine`] the look at the
+//! [`check_pages`] is the look below the rows, at the pages of redb; [`examine()`] the look at the
 //! rows; [`verify_ledger`] the part of it that is about money.
 
 mod charges;

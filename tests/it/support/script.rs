@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use errand::agents::{Agent, Bench, BoxFuture, Entry, InputError, Task};
+use errand::agents::{Agent, Bench, Entry, InputError, Task};
 use errand::domain::run::{Failure, Outcome, Reason, Report};
+use errand::outbound::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::house::KIND;

@@ -1,0 +1,110 @@
+//! One audit: what was fetched goes in, every rule is applied, a score comes out.
+//!
+//! No network and no clock: whoever has an answer can have it audited.
+
+use crate::agents::lists::is_challenge_title;
+use crate::agents::page::charset::decode;
+use crate::agents::page::document::Document;
+use crate::agents::page::lines::Lines;
+use crate::agents::page::media::{Kind, MediaType, kind};
+use crate::agents::page::reply::Reply;
+use crate::agents::page::text::{clip, printable, quote};
+use crate::agents::page::xml;
+use crate::agents::parsers::Patience;
+use crate::agents::seo::checks::RULES;
+use crate::agents::seo::comparable::lighthouse;
+use crate::agents::seo::failure::{Code, Undone};
+use crate::agents::seo::finding::{Check, EXCERPT_CHARS_MAX, Judge, Judgement, Rule};
+use crate::agents::seo::score::{Score, rate};
+use crate::agents::seo::subject::{Fetched, Reading, Subject};
+
+/// An audit that was done.
+#[derive(Debug)]
+pub struct Audit {
+    /// What it is about.
+    pub subject: Subject,
+    /// What every rule says, in the order of the rules.
+    pub checks: Vec<Check>,
+    /// The score.
+    pub score: Score,
+    /// The number that Lighthouse would give, when the page has content to judge.
+    pub lighthouse: Option<u32>,
+}
+
+/// Audits what was fetched.
+///
+/// # Errors
+///
+/// [`Undone`] when it is not a page at all: another type of document, or a firewall's question.
+pub fn examine(fetched: Fetched, patience: &Patience) -> Result<Audit, Undone> {
+    let reading = read(&fetched.visit.reply, patience)?;
+    let subject = Subject { fetched, reading };
+    let rules = RULES.iter().flat_map(|it| it.iter());
+    let mut checks: Vec<Check> = rules.map(|it| apply(it, &subject)).collect();
+    let score = rate(&mut checks);
+    let lighthouse = subject.document().and_then(|_| lighthouse(&checks));
+    Ok(Audit { subject, checks, score, lighthouse })
+}
+
+fn apply(rule: &'static Rule, subject: &Subject) -> Check {
+    let judgement = match rule.judge {
+        Judge::Exchange(judge) => judge(subject),
+        Judge::Document(judge) => match &subject.reading {
+            Reading::Page(page) => judge(subject, page),
+            Reading::ErrorStatus => Judgement::NotApplicable("the answer is an error"),
+            Reading::NotWellFormed { .. } => {
+                Judgement::NotApplicable("browsers show nothing of the page")
+            }
+        },
+    };
+    Check { rule, judgement, points: 0 }
+}
+
+fn read(reply: &Reply, patience: &Patience) -> Result<Reading, Undone> {
+    let header = reply.header("content-type").and_then(MediaType::parse);
+    let label = header.as_ref().and_then(|it| it.charset.as_deref());
+    let kind = kind(header.as_ref(), &reply.body);
+    let is_document = kind != Kind::Other && !matches!(reply.status, 204 | 205);
+    if reply.header("cf-mitigated").is_some_and(|it| it.eq_ignore_ascii_case("challenge")) {
+        return Err(challenge());
+    }
+    if matches!(reply.status, 403 | 503) && is_document {
+        let page = Document::read(&reply.body, label, kind, patience);
+        if page.facts.title().is_some_and(|it| is_challenge_title(&it.text)) {
+            return Err(challenge());
+        }
+    }
+    if reply.status >= 400 {
+        return Ok(Reading::ErrorStatus);
+    }
+    if !is_document {
+        return Err(not_html(reply));
+    }
+    let decoded = decode(&reply.body, label, kind);
+    if kind == Kind::Xhtml
+        && let Err(mistake) = xml::check(&decoded.text)
+    {
+        let place = Lines::of(&decoded.text).place(&decoded.text, mistake.at);
+        let rest = decoded.text.get(mistake.at..).unwrap_or_default();
+        let rest: String = rest.chars().take(EXCERPT_CHARS_MAX * 2).collect();
+        let excerpt = clip(&printable(&rest), EXCERPT_CHARS_MAX);
+        let (line, column) = (place.line, place.column);
+        return Ok(Reading::NotWellFormed { mistake, line, column, excerpt });
+    }
+    Ok(Reading::Page(Box::new(Document::parse(decoded, kind, patience))))
+}
+
+fn challenge() -> Undone {
+    let message = "A firewall answered with a question for browsers instead of the page. \
+                   Allow the user agent of this audit in its settings.";
+    Undone::new(Code::BotChallenge, message)
+}
+
+fn not_html(reply: &Reply) -> Undone {
+    let what = match reply.header("content-type") {
+        Some(value) => format!("a document of the type {}", quote(value)),
+        None if reply.body.is_empty() => "no document".to_owned(),
+        None => "a document without a type that is no HTML".to_owned(),
+    };
+    Undone::new(Code::NotHtml, format!("The answer has status {} and is {what}.", reply.status))
+}

@@ -1,0 +1,59 @@
+//! Are links what crawlers take for links: an `a` with an address.
+
+use crate::agents::page::document::Document;
+use crate::agents::page::facts::Anchor;
+use crate::agents::seo::finding::{Found, Group, Judge, Judgement, Rule, Severity};
+use crate::agents::seo::sources;
+use crate::agents::seo::subject::{Subject, at_element};
+
+/// The rule about what a link must be.
+pub const RULES: &[Rule] = &[Rule {
+    id: "crawlable-anchors",
+    name: "Links that crawlers can follow",
+    severity: Severity::Medium,
+    group: Group::Links,
+    source: sources::GOOGLE_LINKS,
+    why: "Crawlers follow `<a href>` with an address. What a script does when it is clicked they \
+          do not see.",
+    how: "Put a real address into `href`; use `<button>` for what is not a link.",
+    judge: Judge::Document(crawlable_anchors),
+}];
+
+fn crawlable_anchors(subject: &Subject, page: &Document) -> Judgement {
+    let all = &page.facts.anchors;
+    let wrong: Vec<_> = all.iter().filter_map(|it| Some((it, problem(subject, it)?))).collect();
+    if wrong.is_empty() {
+        return Judgement::Pass;
+    }
+    let title = match wrong.len() {
+        1 => "Crawlers cannot follow a link".to_owned(),
+        count => format!("Crawlers cannot follow {count} links"),
+    };
+    let found = Found::new(title).of(wrong.len(), all.len(), "links");
+    let found = found.at_each(&wrong, |(it, problem)| at_element(page, it.node).saying(*problem));
+    let is_many = wrong.len().saturating_mul(100) > all.len().saturating_mul(MANY_PERCENT);
+    Judgement::Fail(if is_many { found.severity(Severity::High) } else { found })
+}
+
+/// Why crawlers cannot follow a link. Source: Lighthouse, crawlable-anchors, and stricter.
+fn problem(subject: &Subject, anchor: &Anchor) -> Option<&'static str> {
+    if anchor.has_role {
+        return None;
+    }
+    let Some(href) = &anchor.href else {
+        return (anchor.has_handler && !anchor.is_place).then_some("no address, only a script");
+    };
+    let href: String = href.chars().filter(|it| !it.is_whitespace()).collect();
+    let scheme = href.split(':').next().unwrap_or_default().to_ascii_lowercase();
+    match scheme.as_str() {
+        "mailto" | "tel" => None,
+        "file" => Some("a file on the author's machine"),
+        "javascript" => Some("a script instead of an address"),
+        _ if href.is_empty() && anchor.is_place => None,
+        _ if href.is_empty() => Some("the address is empty"),
+        _ => subject.resolve(&href).is_none().then_some("not an address"),
+    }
+}
+
+/// Percent of links above which the fault is grave.
+const MANY_PERCENT: usize = 30;

@@ -1,0 +1,28 @@
+//! The agent `seo_audit`: can one page be found and read, and what to mend first.
+//!
+//! It fetches the page and the robots.txt of its host, applies every rule, and writes a report for
+//! people and the same for programs. Deterministic: the same answers give the same report. Scripts
+//! are not run; what only they put on the page is not seen.
+
+mod seo_audit;
+pub use seo_audit::SeoAudit;
+
+pub mod failure;
+
+pub mod audit;
+pub mod finding;
+pub mod subject;
+
+pub mod checks;
+pub mod dates;
+pub mod link_header;
+pub mod robots_tags;
+pub mod sources;
+
+pub mod comparable;
+pub mod indexing;
+pub mod score;
+
+pub mod markdown;
+pub mod report;
+pub mod result;

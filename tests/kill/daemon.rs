@@ -1,0 +1,80 @@
+//! The binary as a process, and what is asked of it.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use crate::http;
+
+/// A daemon that runs.
+pub(crate) struct Daemon {
+    child: Child,
+    pub(crate) address: SocketAddr,
+    pub(crate) key: String,
+}
+
+impl Daemon {
+    /// Starts it on the files in `dir` and waits until it is ready.
+    pub(crate) fn start(dir: &Path) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_errand"));
+        command.args(["dev", "--listen", "127.0.0.1:0", "--data-dir"]).arg(dir);
+        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut said = Vec::new();
+        for line in lines {
+            said.push(line.unwrap());
+            if said.last().is_some_and(|it| it.trim_start().starts_with("ready")) {
+                break;
+            }
+        }
+        let told = std::fs::read_to_string(dir.join("dev.json"));
+        let told = told.unwrap_or_else(|it| panic!("{it}; the daemon said: {said:#?}"));
+        let told: Value = serde_json::from_str(&told).unwrap();
+        let base = told["base_url"].as_str().unwrap();
+        let address = base.trim_start_matches("http://").trim_end_matches("/v1");
+        let key = told["api_key"].as_str().unwrap().to_owned();
+        Self { child, address: address.parse().unwrap(), key }
+    }
+
+    /// Kills it as the kernel does when memory is short: at once, whatever it is doing.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Stops it as an operator does.
+    pub(crate) fn stop(mut self) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        assert!(self.child.wait().unwrap().success());
+    }
+
+    /// The JSON of a resource.
+    pub(crate) fn get(&self, path: &str) -> Value {
+        let (status, body) = http::ask(self.address, &self.key, "GET", path, "").unwrap();
+        assert_eq!(status, 200, "{path}: {body}");
+        serde_json::from_str(&body).unwrap()
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // A test that failed leaves nothing behind; a daemon that is gone is no fault here.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The JSON that a command prints about the files in `dir` while no daemon has them.
+pub(crate) fn offline(dir: &Path, words: &[&str]) -> Value {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_errand"));
+    command.args(words).args(["--output", "json", "--data-dir"]).arg(dir);
+    let done = command.output().unwrap();
+    let text = String::from_utf8(done.stdout).unwrap();
+    serde_json::from_str(&text)
+        .unwrap_or_else(|it| panic!("{it}: {text} {}", String::from_utf8_lossy(&done.stderr)))
+}

@@ -1,0 +1,135 @@
+//! The real binary, killed with SIGKILL again and again while clients load it.
+//!
+//! An oracle outside the daemon notes what was acknowledged. After every death the daemon starts on
+//! the same files; at the end each acknowledged run must be there, over, and paid once. What was
+//! not acknowledged may be there or not, but never half.
+//!
+//! `ERRAND_KILLS` sets how often it is killed; the usual test run does it a few times.
+
+#[cfg(test)]
+mod daemon;
+#[cfg(test)]
+mod http;
+#[cfg(test)]
+mod load;
+#[cfg(test)]
+mod site;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use serde_json::Value;
+
+    use crate::daemon::{Daemon, offline};
+    use crate::load::{Fate, Load};
+    use crate::site::Site;
+
+    /// How often the daemon is killed when nobody says otherwise.
+    const KILLS: u32 = 12;
+    /// How long the last daemon gets to do what is left.
+    const SETTLE_MAX: u32 = 1_200;
+
+    #[test]
+    fn no_kill_loses_doubles_or_overcharges_an_acknowledged_run() {
+        #[expect(clippy::disallowed_methods, reason = "the one setting of this test")]
+        let kills = std::env::var("ERRAND_KILLS").ok().and_then(|it| it.parse().ok());
+        let kills = kills.unwrap_or(KILLS);
+        let temp = tempfile::tempdir().unwrap();
+        let site = Site::start();
+        let mut fates = BTreeMap::new();
+        for round in 0..kills {
+            let daemon = Daemon::start(temp.path());
+            let load = Load::start(&daemon, &site, round);
+            // Somewhere between the first requests and a busy daemon.
+            pause(Duration::from_millis(20 + u64::from(round * 37 % 180)));
+            daemon.kill();
+            load.join(&mut fates);
+        }
+        let daemon = Daemon::start(temp.path());
+        settle(&daemon);
+        let paid = check(&daemon, &fates);
+        daemon.stop();
+        let verified = offline(temp.path(), &["balance", "verify"]);
+        assert_eq!(verified["ok"], true, "{verified}");
+        let examined = offline(temp.path(), &["doctor"]);
+        assert_eq!(examined["ok"], true, "{examined}");
+        let acknowledged = fates.values().filter(|it| **it != Fate::Unknown).count();
+        assert!(acknowledged > 10, "only {acknowledged} runs were acknowledged");
+        println!("{kills} kills, {acknowledged} acknowledged runs, {paid} paid");
+    }
+
+    /// Waits without looking; nobody sends on this channel.
+    fn pause(span: Duration) {
+        let (_nobody, never) = mpsc::channel::<()>();
+        assert!(never.recv_timeout(span).is_err());
+    }
+
+    /// Waits until no run is pending or running.
+    fn settle(daemon: &Daemon) {
+        for _ in 0..SETTLE_MAX {
+            let left: u64 = ["pending", "running"]
+                .iter()
+                .map(|it| daemon.get(&format!("/v1/agents/runs?status={it}&limit=1")))
+                .map(|page| page["total"].as_u64().unwrap())
+                .sum();
+            if left == 0 {
+                return;
+            }
+            pause(Duration::from_millis(100));
+        }
+        panic!("some runs are not over after two minutes");
+    }
+
+    /// Compares every run with what the oracle knows, and the money with the runs.
+    fn check(daemon: &Daemon, fates: &BTreeMap<String, Fate>) -> u64 {
+        let (mut found, mut before) = (BTreeMap::new(), String::new());
+        loop {
+            let page = daemon.get(&format!("/v1/agents/runs?limit=200{before}"));
+            for run in page["data"].as_array().unwrap() {
+                let label = run["external_id"].as_str().unwrap().to_owned();
+                before = format!("&before={}", run["id"].as_str().unwrap());
+                assert!(found.insert(label, run.clone()).is_none(), "two runs of one request");
+            }
+            if page["has_more"] == false {
+                break;
+            }
+        }
+        let mut paid = 0;
+        for (label, run) in &found {
+            let charged = is_sound(run);
+            paid += u64::from(charged);
+            assert!(fates.contains_key(label), "nobody asked for {label}");
+            assert_ne!(fates[label], Fate::Deleted, "{label} was deleted and is there");
+        }
+        for (label, fate) in fates {
+            let is_there = found.contains_key(label);
+            match fate {
+                Fate::Accepted => assert!(is_there, "{label} was accepted and is lost"),
+                Fate::Deleted => assert!(!is_there, "{label} was deleted and is there"),
+                Fate::MaybeDeleted | Fate::Unknown => {}
+            }
+        }
+        paid
+    }
+
+    /// A run that is over says so in every field; whether it was paid.
+    fn is_sound(run: &Value) -> bool {
+        assert_eq!(run["cost_reserved"], "0", "{run}");
+        assert!(run["finished_at"].is_string(), "{run}");
+        match run["status"].as_str().unwrap() {
+            "succeeded" => {
+                assert!(run["output"].is_string() && run["error"].is_null(), "{run}");
+                assert_ne!(run["cost"], "0", "{run}");
+                true
+            }
+            "failed" => {
+                assert_eq!((&run["cost"], &run["error"]), (&"0".into(), &"agent_failed".into()));
+                false
+            }
+            other => panic!("{other}: {run}"),
+        }
+    }
+}
