@@ -22,18 +22,21 @@ use crate::store::DataDir;
 pub(super) async fn run(here: &Here, args: &DevArgs) -> Result<(), Failure> {
     let mut config = here.load_as(Mode::Dev, None, &args.listen)?.config;
     check_loopback(&config)?;
+    let mut signals = Signals::listen().map_err(|it| Failure::new(Exit::Failed, it.to_string()))?;
     let temporary = args.ephemeral.then(|| Temporary::make(&here.environment)).transpose()?;
     if let Some(temporary) = &temporary {
         config.data.dir = temporary.path().to_owned();
     }
-    let mut signals = Signals::listen().map_err(|it| Failure::new(Exit::Failed, it.to_string()))?;
     let dir = check_origin(&config, hold(&config.data.dir)?).await?;
     let found = dev_file::read(dir.path());
-    let foreground = Foreground::start(&config, dir).await?;
+    let foreground = tokio::select! {
+        started = Foreground::start(&config, dir) => started?,
+        () = signals.end() => return Ok(()),
+    };
     let kept = if temporary.is_some() { "gone at the end" } else { "kept; --ephemeral forgets" };
     let told = welcome(here, &config, &foreground, found, kept).await;
     if told.is_ok() {
-        signals.end_or(|| foreground.read_again()).await;
+        signals.end().await;
         let _ = here.out.line("stopping; once more to stop at once");
     }
     foreground.stop(&config, &mut signals).await;
@@ -91,6 +94,7 @@ async fn welcome(
         signing_secret: secret(app, found),
         account_id: account.id.to_string(),
     };
+    dev_file::hide(foreground.dir());
     dev_file::write(foreground.dir(), &file).map_err(|error| {
         let path = dev_file::path(foreground.dir());
         Failure::new(Exit::Failed, format!("{} could not be written: {error}", path.display()))

@@ -70,6 +70,13 @@ pub(super) fn write(dir: &Path, file: &DevFile) -> io::Result<()> {
     fs::rename(&unfinished, path(dir))
 }
 
+/// Keeps a directory out of the version control of the project it stands in.
+pub(super) fn hide(dir: &Path) {
+    // Whoever does not want that has a file of their own; whoever has no git misses nothing.
+    let file = OpenOptions::new().write(true).create_new(true).open(dir.join(".gitignore"));
+    let _ = file.and_then(|mut it| it.write_all(b"*\n"));
+}
+
 /// A new secret: `whsec_` and the base64 text of 33 random bytes.
 pub(super) fn new_secret(entropy: &Entropy) -> String {
     let bytes: [u8; 33] = entropy.bytes();
@@ -121,6 +128,17 @@ mod tests {
         let mode = fs::metadata(path(dir.path())).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_directory_is_hidden_from_git_unless_somebody_said_otherwise() {
+        let dir = tempfile::tempdir().unwrap();
+        let told = dir.path().join(".gitignore");
+        hide(dir.path());
+        assert_eq!(fs::read_to_string(&told).unwrap(), "*\n");
+        fs::write(&told, "dev.json\n").unwrap();
+        hide(dir.path());
+        assert_eq!(fs::read_to_string(&told).unwrap(), "dev.json\n");
     }
 
     #[test]

@@ -50,6 +50,7 @@ impl Foreground {
     pub(super) async fn start(config: &Config, dir: DataDir) -> Result<Self, Failure> {
         let logging = telemetry::start(&config.log.filter, config.log.format);
         logging.map_err(|it| Failure::new(Exit::BadConfig, format!("log.level: {it}")))?;
+        check_socket_name(dir.path())?;
         let ports = Ports::take(config).await?;
         let is_new = !data_file(dir.path()).exists();
         let world = World::host(Arc::new(FileDisk::new(dir.file()?)));
@@ -58,7 +59,7 @@ impl Foreground {
             Ok(control) => control,
             Err(error) => {
                 daemon.stop(Duration::ZERO).await;
-                return Err(Failure::from(error).then(socket_hint(dir.path())));
+                return Err(error.into());
             }
         };
         let addresses = ports.api.iter().filter_map(Listener::local_addr).collect();
@@ -148,7 +149,7 @@ impl Foreground {
             daemon.stop(until.left()).await;
         };
         let at_once = async {
-            signals.end().await;
+            signals.end_or(|| ()).await;
             shutdown.advance(Phase::Stopping);
             std::future::pending::<()>().await;
         };
@@ -216,15 +217,15 @@ fn in_use(error: inbound::BindError, address: SocketAddr) -> Failure {
     failure
 }
 
-fn socket_hint(dir: &Path) -> String {
-    let bytes = socket(dir).as_os_str().len();
-    if bytes > SOCKET_BYTES_MAX {
-        format!(
-            "the name of a socket has at most {SOCKET_BYTES_MAX} bytes and this one {bytes}: choose a shorter data directory"
-        )
-    } else {
-        "the data directory must allow sockets".to_owned()
+/// Refuses a directory in which no socket can have a name.
+fn check_socket_name(dir: &Path) -> Result<(), Failure> {
+    let path = socket(dir);
+    if path.as_os_str().len() <= SOCKET_BYTES_MAX {
+        return Ok(());
     }
+    let what = format!("{} is longer than the name of a socket may be", path.display());
+    let next = format!("choose a data directory whose path has {DIR_BYTES_MAX} bytes at most");
+    Err(Failure::new(Exit::Failed, what).then(next))
 }
 
 /// How long the process has been at work, for people.
@@ -236,3 +237,5 @@ pub(super) fn ready_line(begun: Mark) -> String {
 const SIDE_CONNECTIONS_MAX: usize = 64;
 /// Bytes of a socket's path, and of the one it has while it is made. Source: unix(7).
 const SOCKET_BYTES_MAX: usize = 106;
+/// Bytes that are left of it for the directory.
+const DIR_BYTES_MAX: usize = SOCKET_BYTES_MAX - "/control.sock".len();

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::config::Environment;
+use crate::sys::clock::Clock;
 
 /// The way to the service manager, when there is one.
 #[derive(Debug)]
@@ -26,6 +27,19 @@ impl Notifier {
         });
         let watchdog = way.as_ref().and_then(|_| watchdog(environment, std::process::id()));
         Self { way, watchdog }
+    }
+
+    /// Asks for more time, again and again: the check of a large file takes long.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: it never ends by itself.
+    pub(super) async fn while_starting(&self, clock: &Clock) {
+        loop {
+            let more = START_SIGN.saturating_mul(3).as_micros();
+            self.tell(&format!("STATUS=opening the data file\nEXTEND_TIMEOUT_USEC={more}"));
+            clock.sleep(START_SIGN).await;
+        }
     }
 
     /// The daemon answers.
@@ -92,6 +106,8 @@ fn watchdog(environment: &Environment, pid: u32) -> Option<Duration> {
     Some(Duration::from_micros(micros)).filter(|it| *it >= WATCHDOG_MIN)
 }
 
+/// Time between two signs of a start that goes on.
+const START_SIGN: Duration = Duration::from_secs(10);
 /// The shortest interval that is kept; below it, signs of life would be all that is done.
 const WATCHDOG_MIN: Duration = Duration::from_millis(300);
 

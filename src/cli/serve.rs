@@ -12,6 +12,7 @@ use crate::cli::foreground::{Foreground, hold, ready_line};
 use crate::cli::notify::Notifier;
 use crate::cli::signals::Signals;
 use crate::config::{Config, Loaded, Mode};
+use crate::sys::clock::Clock;
 
 /// Runs the daemon until a signal ends it.
 pub(super) async fn run(here: &Here, args: &ServeArgs) -> Result<(), Failure> {
@@ -22,7 +23,12 @@ pub(super) async fn run(here: &Here, args: &ServeArgs) -> Result<(), Failure> {
     let dir = hold(&config.data.dir)?;
     let wanted = if args.adopt_dev { DevData::Adopt } else { DevData::Refuse };
     let adopted = adopt(dir.path(), wanted)?;
-    let foreground = Foreground::start(config, dir).await?;
+    let clock = Clock::host();
+    let foreground = tokio::select! {
+        started = Foreground::start(config, dir) => started?,
+        () = signals.end_or(|| ()) => return Ok(()),
+        () = notifier.while_starting(&clock) => return Ok(()),
+    };
     // Whoever closed the output does not want to read it; the daemon is wanted all the same.
     let _ = banner(here, &loaded, &foreground, adopted);
     notifier.ready(&format!("answering at {}", foreground.base_url()));
@@ -92,17 +98,14 @@ fn banner(
     if let Some(address) = foreground.metrics() {
         facts.push(("counters", format!("http://{address}/metrics")));
     }
-    if accounts::list(app)?.is_empty() {
-        let dir = foreground.dir().display();
-        let next =
-            format!("nobody has an account: errand account create --name NAME --data-dir {dir}");
-        facts.push(("next", next));
+    let wanting = if accounts::list(app)?.is_empty() {
+        Some("nobody has an account: errand account create --name NAME")
     } else if keys::list(app, None).iter().all(|it| it.revoked_at.is_some()) {
-        facts.push((
-            "next",
-            "nobody has a key: errand key create --account ID --name NAME".to_owned(),
-        ));
-    }
+        Some("nobody has a key: errand key create --account ID --name NAME")
+    } else {
+        None
+    };
+    facts.extend(wanting.map(|it| ("next", it.to_owned() + &here.same_data())));
     if adopted == Adopted::Yes {
         facts.push((
             "note",

@@ -29,7 +29,7 @@ impl Signals {
         })
     }
 
-    /// Waits until somebody wants the process to end.
+    /// Waits until somebody wants the process to end, or its terminal is gone.
     ///
     /// # Cancel safety
     ///
@@ -38,10 +38,11 @@ impl Signals {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}
+            _ = self.hangup.recv() => {}
         }
     }
 
-    /// Waits for the end, and goes on after SIGHUP with `again`.
+    /// Waits until somebody wants the process to end; SIGHUP is no end and calls `again`.
     ///
     /// # Cancel safety
     ///

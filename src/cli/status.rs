@@ -28,10 +28,7 @@ pub(super) async fn run(here: &Here) -> Result<(), Failure> {
         ("ready", readiness(&status)),
         ("process", format!("{}, up {}", field(&status, "pid"), uptime(&status))),
         ("instance", format!("{} ({})", field(instance, "name"), field(instance, "id"))),
-        (
-            "begun",
-            format!("{}, opened {} times", time(instance, "created_at"), field(instance, "boot")),
-        ),
+        ("begun", format!("{}, start {}", time(instance, "created_at"), field(instance, "boot"))),
         ("accounts", field(&status, "accounts")),
         ("runs", format!("{} waiting, {} running", field(runs, "pending"), field(runs, "running"))),
     ])?;

@@ -8,7 +8,9 @@ mod customer;
 mod markdown;
 mod site;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -55,7 +57,9 @@ pub(super) async fn run(here: &Here, url: Option<String>) -> Result<(), Failure>
 /// What a developer has, on any free port, and quiet.
 fn config(temporary: &Temporary) -> Config {
     let mut config = Config::dev(temporary.path().to_owned());
-    config.http.listen = vec![std::net::SocketAddr::from(([127, 0, 0, 1], 0))];
+    config.http.listen = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
+    // When it is over, nothing is waited for that nobody will see.
+    config.queue.shutdown_grace = Duration::ZERO;
     "error".clone_into(&mut config.log.filter);
     config
 }

@@ -108,7 +108,7 @@ pub(super) static ROWS: [Setting; 35] = [
     row(
         "http.drain_timeout",
         Kind::Span(Duration::ZERO, HOUR, |it, span| it.http.edge.drain = span),
-        Is("30s"),
+        Modes("30s", "5s"),
         Restart,
         "Time for requests under way to be answered when the daemon stops.",
     ),
@@ -229,7 +229,7 @@ pub(super) static ROWS: [Setting; 35] = [
     row(
         "queue.shutdown_grace",
         Kind::Span(Duration::ZERO, HOUR, |it, span| it.queue.shutdown_grace = span),
-        Is("30s"),
+        Modes("30s", "5s"),
         Restart,
         "Time for runs under way to end when the daemon stops; what is left then starts again at \
          the next start.",

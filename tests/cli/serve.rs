@@ -119,6 +119,7 @@ fn a_service_manager_is_told_when_it_is_ready_and_when_it_stops() {
     let errand =
         errand.with("NOTIFY_SOCKET", path.to_str().unwrap()).with("WATCHDOG_USEC", "600000");
     let daemon = Daemon::serve(&errand);
+    assert!(told().starts_with("STATUS=opening the data file\nEXTEND_TIMEOUT_USEC="));
     let ready = told();
     assert!(ready.starts_with("READY=1\n") && ready.contains(&daemon.address()), "{ready}");
     assert_eq!(told(), "WATCHDOG=1");
@@ -172,4 +173,13 @@ fn a_limit_of_file_sizes_is_an_error_and_not_a_death() {
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
     assert_eq!(done.status.code(), Some(1), "{said}");
     assert!(said.contains("error: "), "{said}");
+}
+
+#[test]
+fn a_directory_whose_socket_can_have_no_name_is_refused_at_once() {
+    let errand = Errand::new();
+    let long = "x".repeat(120);
+    let said = errand.refusal(1, &["serve", "--data-dir", &long, "--listen", "127.0.0.1:0"]);
+    assert!(said.contains("longer than the name of a socket"), "{said}");
+    assert!(!errand.home().join(&long).join("errand.redb").exists());
 }
