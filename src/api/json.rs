@@ -223,7 +223,7 @@ mod tests {
         check_refused("{'a':1}", "key must be a string");
         check_refused("{\"a\":01}", "invalid number");
         check_refused("{\"a\":1e999}", "out of range");
-        check_refused("{\"a\":\"\\ud800\"}", "surrogate");
+        check_refused("{\"a\":\"\\ud800\"}", "hex escape");
         check_refused("{\"a\":\"\u{1}\"}", "control character");
     }
 
