@@ -138,6 +138,7 @@ async fn a_history_is_filtered_by_kind_and_by_one_or_more_statuses() {
         ("status=running", vec!["-"]),
         ("status=succeeded&status=no_signal", vec!["4", "2", "1"]),
         ("status=no_signal&status=succeeded&limit=2", vec!["4", "2"]),
+        ("status=succeeded&status=succeeded", vec!["4", "1"]),
         ("kind=script", vec!["-", "4", "-", "2", "1"]),
         ("kind=script&status=succeeded", vec!["4", "1"]),
         // Kinds can be retired, so an unknown one is an empty list.

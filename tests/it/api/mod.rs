@@ -7,6 +7,7 @@ mod errors;
 mod ids;
 mod keys;
 mod lists;
+mod pages;
 mod rates;
 mod routes;
 mod runs;
