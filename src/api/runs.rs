@@ -96,7 +96,9 @@ fn statuses(texts: &[String]) -> Result<Vec<Status>, Failure> {
 
 fn time(query: &mut Query, name: &str) -> Result<Option<Timestamp>, Failure> {
     let Some(text) = query.take(name)? else { return Ok(None) };
-    let time = Timestamp::parse(&text);
+    // The plus of an offset is a space in a query that was not escaped.
+    let with_plus = || text.rsplit_once(' ').map(|(time, offset)| format!("{time}+{offset}"));
+    let time = Timestamp::parse(&text).or_else(|| Timestamp::parse(&with_plus()?));
     time.map(Some).ok_or_else(|| wrong(name, "must be a time such as 2026-01-01T00:00:00Z"))
 }
 
