@@ -96,6 +96,18 @@ async fn the_keys_of_an_account_share_its_rate_and_no_other_accounts() {
     assert_eq!(house.ask_as(&stranger, "GET", RUNS, None).await.status, 200);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_key_that_is_refused_uses_up_nothing_of_its_account() {
+    let house = house(rate(60, 2), rate(60, 4), None).await;
+    let (second, _) = house.key_of(house.account, "agents", None).await;
+    let mut statuses = Vec::new();
+    for _ in 0..20 {
+        statuses.push(house.ask("GET", RUNS, None).await.status);
+    }
+    assert_eq!(statuses.iter().filter(|it| **it == 200).count(), 2, "{statuses:?}");
+    assert_eq!(house.ask_as(&second, "GET", RUNS, None).await.status, 200);
+}
+
 /// Source: the contract's table of limits: failed authentication by address.
 #[tokio::test(start_paused = true)]
 async fn strangers_are_counted_by_their_network() {
