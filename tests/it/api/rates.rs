@@ -64,6 +64,7 @@ async fn every_answer_to_a_key_says_where_it_stands_and_counts() {
         (&house.key, "POST", RUNS, 400, "58"),
         (&house.key, "GET", "/v1/agents/runs/x", 404, "57"),
         (&models, "GET", "/v1/account", 200, "59"),
+        (&models, "GET", RUNS, 403, "58"),
     ];
     for (key, method, path, status, remaining) in cases {
         let reply = house.ask_as(key, method, path, None).await;
