@@ -6,6 +6,7 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
+use crate::cli::examples;
 use crate::config::{Profile, help};
 
 /// Paid background work from one binary: runs, a balance, an HTTP API.
@@ -15,7 +16,7 @@ use crate::config::{Profile, help};
     bin_name = "errand",
     version,
     about = "Paid background work over HTTP, from one binary and one data file",
-    after_help = FIRST_STEPS,
+    after_help = examples::FIRST_STEPS,
     arg_required_else_help = true,
     max_term_width = 100,
     styles = STYLES,
@@ -64,16 +65,16 @@ pub(super) enum Form {
 #[derive(Debug, Subcommand)]
 pub(super) enum Verb {
     /// See it work: one audit from start to end, nothing to set up, nothing left behind
-    #[command(after_help = TRY_EXAMPLES)]
+    #[command(after_help = examples::TRY_EXAMPLES)]
     Try {
         /// The page to audit; without it, a small site that comes with the program
         url: Option<String>,
     },
     /// Run it for developing against: loopback, a key that stays, money to spend
-    #[command(after_help = DEV_EXAMPLES)]
+    #[command(after_help = examples::DEV_EXAMPLES)]
     Dev(DevArgs),
     /// Run it for customers
-    #[command(after_help = SERVE_EXAMPLES)]
+    #[command(after_help = examples::SERVE_EXAMPLES)]
     Serve(ServeArgs),
     /// Accounts: who owns runs and keys, and pays
     Account {
@@ -91,10 +92,10 @@ pub(super) enum Verb {
         verb: BalanceVerb,
     },
     /// How the running daemon does
-    #[command(after_help = STATUS_EXAMPLES)]
+    #[command(after_help = examples::STATUS_EXAMPLES)]
     Status,
     /// Check the whole data file: every record, every index, every sum
-    #[command(after_help = DOCTOR_EXAMPLES)]
+    #[command(after_help = examples::DOCTOR_EXAMPLES)]
     Doctor,
     /// Settings: what there is, what holds, what is wrong
     Config {
@@ -127,7 +128,7 @@ pub(super) struct ServeArgs {
 #[derive(Debug, Subcommand)]
 pub(super) enum AccountVerb {
     /// Make an account with nothing in it
-    #[command(after_help = ACCOUNT_CREATE_EXAMPLES)]
+    #[command(after_help = examples::ACCOUNT_CREATE_EXAMPLES)]
     Create {
         /// What people call it
         #[arg(long)]
@@ -137,10 +138,10 @@ pub(super) enum AccountVerb {
         currency: Option<String>,
     },
     /// All accounts and what they have, oldest first
-    #[command(after_help = ACCOUNT_LIST_EXAMPLES)]
+    #[command(after_help = examples::ACCOUNT_LIST_EXAMPLES)]
     List,
     /// One account and what it has
-    #[command(after_help = ACCOUNT_SHOW_EXAMPLES)]
+    #[command(after_help = examples::ACCOUNT_SHOW_EXAMPLES)]
     Show {
         /// Its id
         #[arg(value_name = "ACCOUNT_ID")]
@@ -152,7 +153,7 @@ pub(super) enum AccountVerb {
 #[derive(Debug, Subcommand)]
 pub(super) enum KeyVerb {
     /// Make a key; it is shown once
-    #[command(after_help = KEY_CREATE_EXAMPLES)]
+    #[command(after_help = examples::KEY_CREATE_EXAMPLES)]
     Create {
         /// Whose it is
         #[arg(long, value_name = "ACCOUNT_ID")]
@@ -168,14 +169,14 @@ pub(super) enum KeyVerb {
         expires: Option<String>,
     },
     /// All keys, revoked ones included; never the secrets
-    #[command(after_help = KEY_LIST_EXAMPLES)]
+    #[command(after_help = examples::KEY_LIST_EXAMPLES)]
     List {
         /// Only those of this account
         #[arg(long, value_name = "ACCOUNT_ID")]
         account: Option<String>,
     },
     /// End a key from the next request on; what it has started goes on
-    #[command(after_help = KEY_REVOKE_EXAMPLES)]
+    #[command(after_help = examples::KEY_REVOKE_EXAMPLES)]
     Revoke {
         /// Its id
         #[arg(value_name = "KEY_ID")]
@@ -187,7 +188,7 @@ pub(super) enum KeyVerb {
 #[derive(Debug, Subcommand)]
 pub(super) enum BalanceVerb {
     /// Add money to an account; a negative amount takes it out
-    #[command(after_help = BALANCE_CREDIT_EXAMPLES)]
+    #[command(after_help = examples::BALANCE_CREDIT_EXAMPLES)]
     Credit {
         /// The account's id
         #[arg(value_name = "ACCOUNT_ID")]
@@ -200,14 +201,14 @@ pub(super) enum BalanceVerb {
         note: Option<String>,
     },
     /// What an account has, and how much of it is held for runs
-    #[command(after_help = BALANCE_SHOW_EXAMPLES)]
+    #[command(after_help = examples::BALANCE_SHOW_EXAMPLES)]
     Show {
         /// The account's id
         #[arg(value_name = "ACCOUNT_ID")]
         id: String,
     },
     /// Every change of a balance, newest first
-    #[command(after_help = BALANCE_LEDGER_EXAMPLES)]
+    #[command(after_help = examples::BALANCE_LEDGER_EXAMPLES)]
     Ledger {
         /// The account's id
         #[arg(value_name = "ACCOUNT_ID")]
@@ -221,7 +222,7 @@ pub(super) enum BalanceVerb {
         before: Option<u64>,
     },
     /// Add all ledgers up again and compare; exit 1 when something is off
-    #[command(after_help = BALANCE_VERIFY_EXAMPLES)]
+    #[command(after_help = examples::BALANCE_VERIFY_EXAMPLES)]
     Verify,
 }
 
@@ -229,27 +230,27 @@ pub(super) enum BalanceVerb {
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigVerb {
     /// Print a settings file to begin with, every setting explained
-    #[command(after_help = CONFIG_INIT_EXAMPLES)]
+    #[command(after_help = examples::CONFIG_INIT_EXAMPLES)]
     Init {
         /// What it is for
         #[arg(long, value_name = "NAME", default_value = "local", value_parser = profiles())]
         profile: Profile,
     },
     /// Check all settings and the files that they name; exit 7 when something is wrong
-    #[command(after_help = CONFIG_CHECK_EXAMPLES)]
+    #[command(after_help = examples::CONFIG_CHECK_EXAMPLES)]
     Check {
         /// The settings file [default: the one that `errand serve` would take]
         file: Option<String>,
     },
     /// Print the settings that hold
-    #[command(after_help = CONFIG_SHOW_EXAMPLES)]
+    #[command(after_help = examples::CONFIG_SHOW_EXAMPLES)]
     Show {
         /// Also who says so: default, file and line, variable or flag
         #[arg(long)]
         sources: bool,
     },
     /// List all settings there are
-    #[command(after_help = CONFIG_KEYS_EXAMPLES)]
+    #[command(after_help = examples::CONFIG_KEYS_EXAMPLES)]
     Keys {
         /// As a table in Markdown
         #[arg(long)]
@@ -276,105 +277,6 @@ const STYLES: Styles = Styles::styled()
     .usage(AnsiColor::Green.on_default().bold())
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
-
-const FIRST_STEPS: &str = "\
-First steps:
-  errand try      watch one audit from start to end
-  errand dev      have an API on this machine, with a key and money
-  errand serve    run it for real; then: errand account create --name NAME
-
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not running, 4 not allowed, 5 not found,
-6 in use or in conflict, 7 wrong settings, 8 data of a newer version";
-
-const TRY_EXAMPLES: &str = "\
-Examples:
-  errand try
-  errand try https://example.org/
-  errand try > report.md";
-
-const DEV_EXAMPLES: &str = "\
-The key stays the same for a directory. Programs find it in DIR/dev.json, which is written
-before `ready` is printed: base_url, api_key, signing_secret, account_id.
-
-Examples:
-  errand dev
-  errand dev --listen 127.0.0.1:0 --ephemeral
-  KEY=$(jq -r .api_key .errand/dev.json)";
-
-const SERVE_EXAMPLES: &str = "\
-SIGTERM or Ctrl-C lets requests and runs end first; a second one stops at once. SIGHUP reads the
-TLS files again.
-
-Examples:
-  errand serve
-  errand serve --data-dir /srv/errand --listen 127.0.0.1:8080
-  errand serve --config /etc/errand/errand.toml";
-
-const STATUS_EXAMPLES: &str = "\
-Examples:
-  errand status
-  errand status --output json | jq .ready";
-
-const DOCTOR_EXAMPLES: &str = "\
-Works with and without a running daemon. Exit 1 when something is wrong; nothing is changed.
-
-Examples:
-  errand doctor
-  errand doctor --data-dir /srv/errand";
-
-const ACCOUNT_CREATE_EXAMPLES: &str = "\
-Examples:
-  errand account create --name \"Example Ltd\"
-  errand account create --name Tests --currency CREDIT --output json | jq -r .id";
-
-const ACCOUNT_LIST_EXAMPLES: &str = "Example:\n  errand account list";
-
-const ACCOUNT_SHOW_EXAMPLES: &str =
-    "Example:\n  errand account show 01920f3c-1d2e-7a4b-8c5d-6e7f80910a1b";
-
-const KEY_CREATE_EXAMPLES: &str = "\
-Examples:
-  errand key create --account ACCOUNT_ID --name laptop
-  errand key create --account ACCOUNT_ID --name ci --rights agents --expires 90d";
-
-const KEY_LIST_EXAMPLES: &str = "\
-Examples:
-  errand key list
-  errand key list --account ACCOUNT_ID";
-
-const KEY_REVOKE_EXAMPLES: &str =
-    "Example:\n  errand key revoke 01920f3c-1d2e-7a4b-8c5d-6e7f80910a1b";
-
-const BALANCE_CREDIT_EXAMPLES: &str = "\
-Examples:
-  errand balance credit ACCOUNT_ID 25 --note \"invoice 17\"
-  errand balance credit ACCOUNT_ID -5 --note \"paid back\"";
-
-const BALANCE_SHOW_EXAMPLES: &str = "Example:\n  errand balance show ACCOUNT_ID";
-
-const BALANCE_LEDGER_EXAMPLES: &str = "\
-Examples:
-  errand balance ledger ACCOUNT_ID
-  errand balance ledger ACCOUNT_ID --limit 200 --before 1000";
-
-const BALANCE_VERIFY_EXAMPLES: &str = "Example:\n  errand balance verify && echo all good";
-
-const CONFIG_INIT_EXAMPLES: &str = "\
-Examples:
-  errand config init > errand.toml
-  errand config init --profile proxy | sudo tee /etc/errand/errand.toml";
-
-const CONFIG_CHECK_EXAMPLES: &str = "\
-Examples:
-  errand config check
-  errand config check /etc/errand/errand.toml";
-
-const CONFIG_SHOW_EXAMPLES: &str = "Example:\n  errand config show --sources";
-
-const CONFIG_KEYS_EXAMPLES: &str = "\
-Examples:
-  errand config keys
-  errand config keys --markdown > settings.md";
 
 #[cfg(test)]
 mod tests {

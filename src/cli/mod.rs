@@ -9,6 +9,7 @@ mod command;
 pub use command::main;
 
 mod args;
+mod examples;
 mod exit;
 mod output;
 

@@ -2,9 +2,9 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::support::{Daemon, Errand, get};
+use crate::support::{Daemon, Errand, Page, get};
 
 /// The file that programs read.
 #[track_caller]
@@ -35,7 +35,7 @@ fn programs_find_everything_in_one_file_before_it_is_ready() {
     let account = get(address, &format!("/{path}/account"), text(&file, "api_key")).json();
     assert_eq!(account["id"], file["account_id"]);
     assert_eq!(account["balance"], "1000");
-    assert_eq!(account["key"]["rights"], serde_json::json!(["models", "agents"]));
+    assert_eq!(account["key"]["rights"], json!(["models", "agents"]));
 }
 
 #[test]
@@ -127,4 +127,34 @@ fn requests_are_not_counted() {
         assert_eq!(daemon.get("/v1/account", &key).status, 200);
         assert_eq!(daemon.get("/v1/account", "service_sk_wrong").status, 401);
     }
+}
+
+#[test]
+fn a_run_on_loopback_succeeds_is_charged_once_and_outlives_the_daemon() {
+    let page = Page::serve("<!doctype html><html lang=en><title>A page</title><h1>Page</h1>");
+    let errand = Errand::new();
+    let daemon = Daemon::dev(&errand);
+    let key = daemon.fact("key");
+    let order = json!({ "kind": "seo_audit", "input": { "url": page.url } });
+    let made = daemon.post("/v1/agents/runs", &key, &order).json();
+    let path = format!("/v1/agents/runs/{}", made["id"].as_str().unwrap());
+    // Each question takes a connection, so many of them take longer than any run.
+    let over = (0..20_000).map(|_| daemon.get(&path, &key).json()).find(|run| {
+        let status = run["status"].as_str().unwrap();
+        status != "pending" && status != "running"
+    });
+    let run = over.unwrap_or_else(|| panic!("the run did not end: {made}"));
+    assert_eq!((&run["status"], &run["cost"]), (&json!("succeeded"), &json!("0.02")), "{run}");
+    assert!(run["output"].as_str().unwrap().starts_with("# "), "{run}");
+    daemon.stop();
+    let daemon = Daemon::dev(&errand);
+    assert_eq!(daemon.fact("key"), key);
+    assert_eq!(daemon.get(&path, &key).json(), run);
+    assert_eq!(daemon.fact("balance"), "999.98 EUR");
+    let id = daemon.fact("account").split(' ').next().unwrap().to_owned();
+    let ledger = errand.json(&["balance", "ledger", &id, "--data-dir", ".errand"]);
+    let kinds: Vec<&Value> =
+        ledger["data"].as_array().unwrap().iter().map(|it| &it["kind"]).collect();
+    assert_eq!(kinds.iter().filter(|it| **it == "charge").count(), 1, "{ledger}");
+    assert_eq!(errand.json(&["doctor", "--data-dir", ".errand"])["ok"], true);
 }

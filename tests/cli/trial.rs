@@ -3,10 +3,11 @@
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::process::Command;
+use std::sync::mpsc;
 
 use serde_json::Value;
 
-use crate::support::{Errand, finish};
+use crate::support::{DEADLINE, Errand, finish};
 
 #[test]
 fn it_shows_a_report_and_what_it_cost_and_leaves_nothing() {
@@ -45,11 +46,17 @@ fn an_interrupt_leaves_nothing_either() {
     let errand = Errand::new();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/", silent.local_addr().unwrap());
+    let (tx, asked) = mpsc::channel();
+    std::thread::spawn(move || {
+        let (stream, _) = silent.accept().unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        // The stream goes along, so that the agent waits for its answer.
+        let _ = tx.send((line, reader));
+    });
     let child = errand.command(&["try", &url]).spawn().unwrap();
-    // The agent asks, and is never answered.
-    let (stream, _) = silent.accept().unwrap();
-    let mut line = String::new();
-    BufReader::new(stream).read_line(&mut line).unwrap();
+    let (line, _unanswered) = asked.recv_timeout(DEADLINE).unwrap();
     assert!(line.starts_with("GET "), "{line}");
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());

@@ -57,7 +57,7 @@ mod tests {
         check("a **b** c", "a \x1b[1mb\x1b[0m c\n");
         check("#hashtag", "#hashtag\n");
         check("odd ** mark", "odd ** mark\n");
-        check("```\n# code **x**\n```", "\n# code **x**\n\n");
+        check("```\n# code **x**\n```", "\n# code **x**\n");
     }
 
     #[test]

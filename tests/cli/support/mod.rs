@@ -3,7 +3,9 @@
 mod daemon;
 mod http;
 mod once;
+mod page;
 
 pub use daemon::Daemon;
-pub use http::{Reply, get, post};
-pub use once::{Errand, finish};
+pub use http::get;
+pub use once::{DEADLINE, Errand, finish};
+pub use page::Page;

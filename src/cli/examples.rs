@@ -1,0 +1,121 @@
+//! What stands below the help of each verb: what is good to know, and calls that work.
+
+/// What a newcomer does first, and what the numbers at the end mean.
+pub(super) const FIRST_STEPS: &str = "\
+First steps:
+  errand try      watch one audit from start to end
+  errand dev      have an API on this machine, with a key and money
+  errand serve    run it for real; then: errand account create --name NAME
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not running, 4 not allowed, 5 not found,
+6 in use or in conflict, 7 wrong settings, 8 data of a newer version";
+
+/// Below the help of `errand try`.
+pub(super) const TRY_EXAMPLES: &str = "\
+Examples:
+  errand try
+  errand try https://example.org/
+  errand try > report.md";
+
+/// Below the help of `errand dev`.
+pub(super) const DEV_EXAMPLES: &str = "\
+The key stays the same for a directory. Programs find it in DIR/dev.json, which is written
+before `ready` is printed: base_url, api_key, signing_secret, account_id.
+
+Examples:
+  errand dev
+  errand dev --listen 127.0.0.1:0 --ephemeral
+  KEY=$(jq -r .api_key .errand/dev.json)";
+
+/// Below the help of `errand serve`.
+pub(super) const SERVE_EXAMPLES: &str = "\
+SIGTERM or Ctrl-C lets requests and runs end first; a second one stops at once. SIGHUP reads the
+TLS files again.
+
+Examples:
+  errand serve
+  errand serve --data-dir /srv/errand --listen 127.0.0.1:8080
+  errand serve --config /etc/errand/errand.toml";
+
+/// Below the help of `errand status`.
+pub(super) const STATUS_EXAMPLES: &str = "\
+Examples:
+  errand status
+  errand status --output json | jq .ready";
+
+/// Below the help of `errand doctor`.
+pub(super) const DOCTOR_EXAMPLES: &str = "\
+Works with and without a running daemon. Exit 1 when something is wrong; nothing is changed.
+
+Examples:
+  errand doctor
+  errand doctor --data-dir /srv/errand";
+
+/// Below the help of `errand account create`.
+pub(super) const ACCOUNT_CREATE_EXAMPLES: &str = "\
+Examples:
+  errand account create --name \"Example Ltd\"
+  errand account create --name Tests --currency CREDIT --output json | jq -r .id";
+
+/// Below the help of `errand account list`.
+pub(super) const ACCOUNT_LIST_EXAMPLES: &str = "Example:\n  errand account list";
+
+/// Below the help of `errand account show`.
+pub(super) const ACCOUNT_SHOW_EXAMPLES: &str =
+    "Example:\n  errand account show 01920f3c-1d2e-7a4b-8c5d-6e7f80910a1b";
+
+/// Below the help of `errand key create`.
+pub(super) const KEY_CREATE_EXAMPLES: &str = "\
+Examples:
+  errand key create --account ACCOUNT_ID --name laptop
+  errand key create --account ACCOUNT_ID --name ci --rights agents --expires 90d";
+
+/// Below the help of `errand key list`.
+pub(super) const KEY_LIST_EXAMPLES: &str = "\
+Examples:
+  errand key list
+  errand key list --account ACCOUNT_ID";
+
+/// Below the help of `errand key revoke`.
+pub(super) const KEY_REVOKE_EXAMPLES: &str =
+    "Example:\n  errand key revoke 01920f3c-1d2e-7a4b-8c5d-6e7f80910a1b";
+
+/// Below the help of `errand balance credit`.
+pub(super) const BALANCE_CREDIT_EXAMPLES: &str = "\
+Examples:
+  errand balance credit ACCOUNT_ID 25 --note \"invoice 17\"
+  errand balance credit ACCOUNT_ID -5 --note \"paid back\"";
+
+/// Below the help of `errand balance show`.
+pub(super) const BALANCE_SHOW_EXAMPLES: &str = "Example:\n  errand balance show ACCOUNT_ID";
+
+/// Below the help of `errand balance ledger`.
+pub(super) const BALANCE_LEDGER_EXAMPLES: &str = "\
+Examples:
+  errand balance ledger ACCOUNT_ID
+  errand balance ledger ACCOUNT_ID --limit 200 --before 1000";
+
+/// Below the help of `errand balance verify`.
+pub(super) const BALANCE_VERIFY_EXAMPLES: &str =
+    "Example:\n  errand balance verify && echo all good";
+
+/// Below the help of `errand config init`.
+pub(super) const CONFIG_INIT_EXAMPLES: &str = "\
+Examples:
+  errand config init > errand.toml
+  errand config init --profile proxy | sudo tee /etc/errand/errand.toml";
+
+/// Below the help of `errand config check`.
+pub(super) const CONFIG_CHECK_EXAMPLES: &str = "\
+Examples:
+  errand config check
+  errand config check /etc/errand/errand.toml";
+
+/// Below the help of `errand config show`.
+pub(super) const CONFIG_SHOW_EXAMPLES: &str = "Example:\n  errand config show --sources";
+
+/// Below the help of `errand config keys`.
+pub(super) const CONFIG_KEYS_EXAMPLES: &str = "\
+Examples:
+  errand config keys
+  errand config keys --markdown > settings.md";
