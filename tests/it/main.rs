@@ -4,5 +4,6 @@
 mod support;
 
 mod api;
+mod health;
 mod loops;
 mod sim;
