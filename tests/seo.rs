@@ -10,17 +10,23 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use errand::agents::{Agent, Bench, Parsers, Progress, SeoAudit, Task};
+use errand::agents::page::fetch::Visit;
+use errand::agents::page::reply::Reply;
+use errand::agents::page::robots::{AnswerKind, RobotsAnswer};
+use errand::agents::seo::audit::examine;
+use errand::agents::seo::subject::Fetched;
+use errand::agents::{Agent, Bench, Parsers, Patience, Progress, SeoAudit, Step, Task};
 use errand::domain::id::Id;
 use errand::domain::receiver::UrlPolicy;
 use errand::domain::run::{Outcome, Reason, Trigger};
 use errand::domain::time::Timestamp;
-use errand::outbound::fake::{Internet, Served};
+use errand::outbound::fake::{Internet, Lookup, Served};
 use errand::outbound::{Client, Guard, GuardConfig, Trust};
 use errand::sys::clock::Clock;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use url::Url;
 
 #[derive(Deserialize)]
 struct Manifest {
@@ -87,6 +93,7 @@ struct Answer {
 /// The corpus on a network in memory: site `i` is `127.0.0.1:8100 + i`.
 struct Corpus {
     manifest: Manifest,
+    internet: Internet,
     bench: Bench,
 }
 
@@ -106,7 +113,7 @@ impl Corpus {
             clock.clone(),
             Guard::new(GuardConfig::development()),
             Arc::new(internet.clone()),
-            Arc::new(internet),
+            Arc::new(internet.clone()),
             Trust::new(clock.clone(), b"").unwrap(),
             Arc::default(),
         );
@@ -118,7 +125,7 @@ impl Corpus {
             politeness: Duration::from_secs(1),
             targets: UrlPolicy::Development,
         };
-        Self { manifest, bench }
+        Self { manifest, internet, bench }
     }
 
     fn page(&self, id: &str) -> &Page {
@@ -126,14 +133,18 @@ impl Corpus {
     }
 
     async fn audit(&self, page: &Page) -> Outcome {
-        let url = format!("{}{}", origin(&self.manifest.sites[&page.site]), page.path);
+        let site = &self.manifest.sites[&page.site];
+        self.audit_url(&format!("{}{}", origin(site), page.path), Progress::default()).await
+    }
+
+    async fn audit_url(&self, url: &str, progress: Progress) -> Outcome {
         let agent = SeoAudit::new(UrlPolicy::Development);
         let input = serde_json::json!({ "url": url });
         let task = Task {
             run: Id::from_bytes([1; 16]),
             input: agent.accept(input.as_object().unwrap()).unwrap(),
             trigger: Trigger::Api,
-            progress: Progress::default(),
+            progress,
         };
         agent.run(&task, &self.bench).await
     }
@@ -147,6 +158,9 @@ impl Corpus {
 fn answers(manifest: &Manifest, name: &str, site: &Site) -> BTreeMap<String, Answer> {
     let fill = |text: &[u8]| {
         let mut text = text.to_vec();
+        if !text.contains(&b'{') {
+            return text;
+        }
         for (other, it) in &manifest.sites {
             text = replace(&text, &format!("{{{{ORIGIN:{other}}}}}"), &origin(it));
         }
@@ -405,4 +419,79 @@ async fn the_number_beside_the_score_is_that_of_lighthouse() {
         compared += u32::from(theirs.is_number());
     }
     assert!(wrong.is_empty() && compared > 50, "{compared} compared\n{}", wrong.join("\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_cannot_be_reached_is_named_with_the_reason() {
+    let corpus = Corpus::serve();
+    let internet = &corpus.internet;
+    internet.name("private.example", "8.8.8.8 10.0.0.1 169.254.169.254");
+    internet.name("closed.example", "8.8.8.8");
+    internet.name("silent.example", "9.9.9.9");
+    internet.hang("9.9.9.9:80");
+    internet.names("lost.example", vec![Lookup::Hangs]);
+    internet.site("plain.example", 443, async |mut stream| {
+        let _ = stream.write_all(b"HTTP/1.1 400 X\r\n\r\n").await;
+    });
+    for (url, code) in [
+        ("http://nobody.example/", "dns_error"),
+        ("http://lost.example/", "dns_error"),
+        ("http://private.example/", "address_forbidden"),
+        ("http://169.254.169.254/", "address_forbidden"),
+        ("http://closed.example/", "connect_error"),
+        ("http://silent.example/", "timeout"),
+        ("https://plain.example/", "tls_error"),
+    ] {
+        let Outcome::Failed(failure) = corpus.audit_url(url, Progress::default()).await else {
+            panic!("{url} did not fail");
+        };
+        assert_eq!(failure.code, code, "{url}: {}", failure.message);
+    }
+    let dialled: Vec<_> = internet.dialled().iter().map(ToString::to_string).collect();
+    assert_eq!(dialled[..2], ["8.8.8.8:80", "9.9.9.9:80"]);
+    assert!(dialled.len() == 3 && dialled[2].ends_with(":443"), "{dialled:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_audit_is_polite_and_tells_how_far_it_is() {
+    let corpus = Corpus::serve();
+    let (sender, receiver) = tokio::sync::watch::channel(Step::default());
+    let start = corpus.bench.clock.mark();
+    let page = corpus.page("slow-ttfb");
+    let url = format!("{}{}", origin(&corpus.manifest.sites["main"]), page.path);
+    let outcome = corpus.audit_url(&url, Progress::into_channel(sender)).await;
+    assert!(matches!(outcome, Outcome::Succeeded(_)), "{outcome:?}");
+    // The page, robots.txt and the page again, with a second between them.
+    assert_eq!(corpus.internet.dialled().len(), 3);
+    let spent = start.elapsed();
+    assert!(
+        (Duration::from_millis(6_400)..Duration::from_millis(6_600)).contains(&spent),
+        "{spent:?}"
+    );
+    assert_eq!((receiver.borrow().done, receiver.borrow().total), (4, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_encrypted_page_of_the_corpus_has_no_fault_that_is_looked_for() {
+    let corpus = Corpus::serve();
+    let page = corpus.page("tls-mixed");
+    let url =
+        Url::parse(&format!("{}{}", origin(&corpus.manifest.sites["tls"]), page.path)).unwrap();
+    let html = String::from_utf8(file("tls-mixed.html")).unwrap();
+    let html = html.replace("{{ORIGIN}}", "https://127.0.0.1:8125");
+    let html = html.replace("{{ORIGIN:main}}", "http://127.0.0.1:8100");
+    let reply = Reply {
+        status: 200,
+        headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
+        body: html.into(),
+        ..Reply::default()
+    };
+    let kind = AnswerKind::file("User-agent: *\nAllow: /\n".into());
+    let robots = RobotsAnswer { kind, url: url.join("/robots.txt").unwrap(), took: Duration::ZERO };
+    let visit = Visit { asked: url.clone(), hops: vec![], url, reply };
+    let at = corpus.bench.clock.now();
+    let audit =
+        examine(Fetched { visit, second_first_byte: None, robots, at }, &Patience::endless());
+    let faults = audit.unwrap().checks.into_iter().filter(|it| it.fault().is_some());
+    assert_eq!(faults.map(|it| it.rule.id).collect::<Vec<_>>(), [""; 0]);
 }

@@ -1,6 +1,6 @@
 //! The gate: a request becomes an authorised one, or an answer.
 //!
-//! The order is key, right, rate, type of the body. The body can be read only from the
+//! The order is key, rate, right, type of the body. The body can be read only from the
 //! [`Request`] that comes out, so nobody without a right makes us read one.
 //! Source: service interface, "Authentication"; the contract, sections 2 and 3.
 
@@ -77,18 +77,22 @@ impl Gate<'_> {
     fn admit(&self, head: &Head, right: Option<Right>) -> Result<(Caller, Shown), Refused> {
         let caller = match self.caller(head) {
             Ok(caller) => caller,
-            Err(failure) => return Err(plain(self.count_stranger(head, failure))),
+            Err(failure) => {
+                let failure = self.count_stranger(head, failure);
+                return Err(Refused { failure, standing: Shown(None) });
+            }
         };
-        if let Some(right) = right.filter(|it| !caller.rights.contains(*it)) {
-            return Err(plain(Failure::NoRight(right)));
-        }
-        match self.app.limiter().admit(&caller) {
-            Ok(standing) => Ok((caller, Shown(standing))),
+        let standing = match self.app.limiter().admit(&caller) {
+            Ok(standing) => Shown(standing),
             Err(too_many) => {
                 self.app.metrics().rate_limited.add(1);
                 let failure = Failure::RateLimited { retry_after: too_many.retry_after };
-                Err(Refused { failure, standing: Shown(Some(too_many.standing)) })
+                return Err(Refused { failure, standing: Shown(Some(too_many.standing)) });
             }
+        };
+        match right.filter(|it| !caller.rights.contains(*it)) {
+            Some(right) => Err(Refused { failure: Failure::NoRight(right), standing }),
+            None => Ok((caller, standing)),
         }
     }
 
@@ -166,10 +170,6 @@ fn shows_key(query: &str) -> bool {
         ["key", "api_key", "apikey", "access_token"].iter().any(|it| name.eq_ignore_ascii_case(it))
     };
     query.contains(secret::PREFIX) || query.split('&').any(names_key)
-}
-
-const fn plain(failure: Failure) -> Refused {
-    Refused { failure, standing: Shown(None) }
 }
 
 /// The caller of an open route: an account that does not exist, and no right.

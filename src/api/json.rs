@@ -210,7 +210,7 @@ mod tests {
     fn an_object_is_read_with_everything_in_it() {
         let text = r#"{"a":1,"b":[true,null,-2,1.5,"é\n"],"c":{"d":{}}}"#;
         let read = object(text.as_bytes()).unwrap();
-        assert_eq!(serde_json::to_string(&read).unwrap(), text.replace("\\n", "\\n"));
+        assert_eq!(serde_json::to_string(&read).unwrap(), text);
     }
 
     #[test]
@@ -223,7 +223,7 @@ mod tests {
         check_refused("{'a':1}", "key must be a string");
         check_refused("{\"a\":01}", "invalid number");
         check_refused("{\"a\":1e999}", "out of range");
-        check_refused("{\"a\":\"\\ud800\"}", "surrogate");
+        check_refused("{\"a\":\"\\ud800\"}", "hex escape");
         check_refused("{\"a\":\"\u{1}\"}", "control character");
     }
 

@@ -83,9 +83,6 @@ impl Api {
             }
             Err(failure) => failure.answer(&id),
         };
-        if answer.status >= 400 || answer.header("cache-control").is_some() {
-            return answer;
-        }
         answer.with_header("cache-control", "no-store")
     }
 

@@ -1,5 +1,7 @@
 //! `/agents/runs`: create, list, look at, cancel and delete runs.
 
+use std::collections::BTreeSet;
+
 use crate::api::error::Failure;
 use crate::api::gate::Request;
 use crate::api::json::{Fields, required};
@@ -36,7 +38,7 @@ pub(in crate::api) async fn list(app: &App, request: &Request) -> Result<Respons
     let page = query.page()?;
     let filter = Filter {
         kind: query.take("kind")?,
-        statuses: query.take_all("status").iter().map(|it| status(it)).collect::<Result<_, _>>()?,
+        statuses: statuses(&query.take_all("status"))?,
         external_id: query.take("external_id")?,
         created_after: time(&mut query, "created_after")?,
         created_before: time(&mut query, "created_before")?,
@@ -84,14 +86,19 @@ pub(in crate::api) async fn delete(app: &App, request: &Request) -> Result<Respo
     Ok(Response::empty(204))
 }
 
-fn status(text: &str) -> Result<Status, Failure> {
-    Status::parse(text)
-        .ok_or_else(|| wrong("status", "must be pending, running, succeeded, no_signal or failed"))
+/// The statuses that were named, each once.
+fn statuses(texts: &[String]) -> Result<Vec<Status>, Failure> {
+    let problem = "must be pending, running, succeeded, no_signal or failed";
+    let parsed = texts.iter().map(|it| Status::parse(it).ok_or_else(|| wrong("status", problem)));
+    let distinct: BTreeSet<Status> = parsed.collect::<Result<_, _>>()?;
+    Ok(distinct.into_iter().collect())
 }
 
 fn time(query: &mut Query, name: &str) -> Result<Option<Timestamp>, Failure> {
     let Some(text) = query.take(name)? else { return Ok(None) };
-    let time = Timestamp::parse(&text);
+    // The plus of an offset is a space in a query that was not escaped.
+    let with_plus = || text.rsplit_once(' ').map(|(time, offset)| format!("{time}+{offset}"));
+    let time = Timestamp::parse(&text).or_else(|| Timestamp::parse(&with_plus()?));
     time.map(Some).ok_or_else(|| wrong(name, "must be a time such as 2026-01-01T00:00:00Z"))
 }
 

@@ -153,21 +153,27 @@ pub async fn finish(app: &App, job: &Job, outcome: Outcome) -> Result<Landed, Er
         if !is_mine(txn, &claim)? {
             return Ok(None);
         }
-        queue::remove_claim(txn, claim.run)?;
-        let status = if let Some(run) = runs::find(txn, claim.account, claim.run)? {
-            let (ending, report) = if run.cancel_requested {
-                (Ending::Failed(settle::canceled()), None)
-            } else {
-                (ending.clone(), report.as_ref())
-            };
-            settle::end(txn, &run, End { ending, report, now })?.status
-        } else {
-            let ghost = runs::find_ghost(txn, claim.account, claim.run)?;
-            let ghost = ghost.ok_or(store::Error::Bug("a claim without a run"))?;
-            settle::end_ghost(txn, &ghost, &ending, now)?;
-            ending.status()
-        };
-        Ok::<_, Error>(Some(status))
+        match claimed(txn, &claim)? {
+            // The result has nowhere to go; the doctor names the record.
+            Claimed::Unreadable => {
+                queue::remove_claim(txn, claim.run)?;
+                Ok(None)
+            }
+            Claimed::Run(run) => {
+                queue::remove_claim(txn, claim.run)?;
+                let (ending, report) = if run.cancel_requested {
+                    (Ending::Failed(settle::canceled()), None)
+                } else {
+                    (ending.clone(), report.as_ref())
+                };
+                Ok(Some(settle::end(txn, &run, End { ending, report, now })?.status))
+            }
+            Claimed::Ghost(ghost) => {
+                queue::remove_claim(txn, claim.run)?;
+                settle::end_ghost(txn, &ghost, &ending, now)?;
+                Ok::<_, Error>(Some(ending.status()))
+            }
+        }
     });
     let landed = landed.await?;
     app.release(job);
@@ -267,9 +273,13 @@ fn look(
             Some(waiting) if waiting.due_at > now => Left::Later(waiting.due_at),
             Some(_) if jobs.len() >= workers as usize => Left::Due,
             Some(waiting) => {
-                let run = runs::find(txn, account, waiting.run)?;
-                let run = run.ok_or(store::Error::Damaged { table: "queue-1" })?;
-                jobs.push(take(txn, &run, boot, now)?);
+                // A run that cannot be read must not keep the others waiting. It stays where it
+                // is, with its hold, for the doctor to name.
+                match runs::find(txn, account, waiting.run) {
+                    Ok(Some(run)) => jobs.push(take(txn, &run, boot, now)?),
+                    Ok(None) | Err(store::Error::Damaged { .. }) => queue::discard(txn, &waiting)?,
+                    Err(error) => return Err(error.into()),
+                }
                 continue;
             }
         };
@@ -289,6 +299,32 @@ fn take(txn: &mut Txn<'_>, run: &Run, boot: u64, now: Timestamp) -> Result<(Run,
     Ok((after, claim))
 }
 
+/// What a claim stands for.
+enum Claimed {
+    /// A run of the history.
+    Run(Run),
+    /// A run that was deleted while it was executed.
+    Ghost(Run),
+    /// A run whose record is damaged.
+    Unreadable,
+}
+
+/// What a claim stands for.
+fn claimed(txn: &Txn<'_>, claim: &Claim) -> Result<Claimed, Error> {
+    let found = match runs::find(txn, claim.account, claim.run) {
+        Ok(None) => {
+            runs::find_ghost(txn, claim.account, claim.run).map(|it| it.map(Claimed::Ghost))
+        }
+        found => found.map(|it| it.map(Claimed::Run)),
+    };
+    match found {
+        Ok(Some(claimed)) => Ok(claimed),
+        Ok(None) => Err(store::Error::Bug("a claim without a run").into()),
+        Err(store::Error::Damaged { .. }) => Ok(Claimed::Unreadable),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Ends a claim without an outcome.
 fn drop_claim(
     txn: &mut Txn<'_>,
@@ -296,14 +332,16 @@ fn drop_claim(
     attempt: Attempt,
     now: Timestamp,
 ) -> Result<(), Error> {
+    let claimed = claimed(txn, claim)?;
     queue::remove_claim(txn, claim.run)?;
-    if let Some(run) = runs::find(txn, claim.account, claim.run)? {
-        return settle::lose(txn, &run, attempt, now);
+    match claimed {
+        Claimed::Run(run) => settle::lose(txn, &run, attempt, now),
+        // Nobody waits for a deleted run, so it is not done again, and what was not done is free.
+        Claimed::Ghost(ghost) => {
+            settle::end_ghost(txn, &ghost, &Ending::Failed(settle::canceled()), now)
+        }
+        Claimed::Unreadable => Ok(()),
     }
-    let ghost = runs::find_ghost(txn, claim.account, claim.run)?;
-    let ghost = ghost.ok_or(store::Error::Bug("a claim without a run"))?;
-    // Nobody waits for a deleted run, so it is not done again, and what was not done is free.
-    settle::end_ghost(txn, &ghost, &Ending::Failed(settle::canceled()), now)
 }
 
 /// Whether the claim is still the one on disk.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::domain::account::{AccountId, Caller, KeyId};
@@ -58,34 +58,53 @@ pub struct TooMany {
 pub struct Limiter {
     clock: Clock,
     rates: Rates,
-    keys: Buckets<KeyId>,
-    accounts: Buckets<AccountId>,
-    strangers: Buckets<IpAddr>,
+    keys: Mutex<Buckets<KeyId>>,
+    accounts: Mutex<Buckets<AccountId>>,
+    strangers: Mutex<Buckets<IpAddr>>,
 }
 
 /// When the bucket of each asker will be empty.
 #[derive(Debug)]
-struct Buckets<K>(Mutex<HashMap<K, Mark>>);
+struct Buckets<K>(HashMap<K, Mark>);
+
+/// What a request that is let through leaves in a bucket.
+struct Taken {
+    standing: Standing,
+    empty_at: Mark,
+}
 
 impl Limiter {
     /// Begins to count.
     #[must_use]
     pub fn new(clock: Clock, rates: Rates) -> Self {
-        let (keys, accounts, strangers) = (Buckets::new(), Buckets::new(), Buckets::new());
-        Self { clock, rates, keys, accounts, strangers }
+        Self {
+            clock,
+            rates,
+            keys: Mutex::default(),
+            accounts: Mutex::default(),
+            strangers: Mutex::default(),
+        }
     }
 
     /// Counts a request of a caller.
     ///
     /// # Errors
     ///
-    /// [`TooMany`] when the key or its account asks too often; the request does not count.
+    /// [`TooMany`] when the key or its account asks too often; the request counts for neither, so
+    /// a key in a hurry uses up nothing of the others of its account.
     pub fn admit(&self, caller: &Caller) -> Result<Option<Standing>, TooMany> {
         let now = self.clock.mark();
-        if let Some(rate) = self.rates.account {
-            self.accounts.take(caller.account, rate, now)?;
+        let (mut keys, mut accounts) = (lock(&self.keys), lock(&self.accounts));
+        let key = self.rates.key.map(|rate| keys.look(caller.key, rate, now)).transpose()?;
+        let rate = self.rates.account;
+        let account = rate.map(|rate| accounts.look(caller.account, rate, now)).transpose()?;
+        if let Some(taken) = account {
+            accounts.0.insert(caller.account, taken.empty_at);
         }
-        self.rates.key.map(|rate| self.keys.take(caller.key, rate, now)).transpose()
+        Ok(key.map(|taken| {
+            keys.0.insert(caller.key, taken.empty_at);
+            taken.standing
+        }))
     }
 
     /// Counts a request without a valid key.
@@ -95,7 +114,10 @@ impl Limiter {
     /// [`TooMany`] when there were too many from that address.
     pub fn admit_stranger(&self, address: IpAddr) -> Result<(), TooMany> {
         let Some(rate) = self.rates.strangers else { return Ok(()) };
-        self.strangers.take(network(address), rate, self.clock.mark()).map(|_| ())
+        let (network, mut strangers) = (network(address), lock(&self.strangers));
+        let taken = strangers.look(network, rate, self.clock.mark())?;
+        strangers.0.insert(network, taken.empty_at);
+        Ok(())
     }
 }
 
@@ -138,30 +160,35 @@ impl Rate {
 }
 
 impl<K: Eq + Hash + Copy> Buckets<K> {
-    fn new() -> Self {
-        Self(Mutex::new(HashMap::new()))
-    }
-
-    fn take(&self, asker: K, rate: Rate, now: Mark) -> Result<Standing, TooMany> {
-        let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() >= ASKERS_MAX && !buckets.contains_key(&asker) {
+    /// What a request of `asker` would leave; nothing is counted yet.
+    fn look(&mut self, asker: K, rate: Rate, now: Mark) -> Result<Taken, TooMany> {
+        if self.0.len() >= ASKERS_MAX && !self.0.contains_key(&asker) {
             // Who has not asked for a while starts afresh, which is what an empty bucket means.
-            buckets.retain(|_, empty_at| *empty_at > now);
-            if buckets.len() >= ASKERS_MAX {
+            self.0.retain(|_, empty_at| *empty_at > now);
+            if self.0.len() >= ASKERS_MAX {
                 let standing = rate.standing(rate.span());
                 return Err(TooMany { retry_after: rate.interval(), standing });
             }
         }
-        let empty_at = buckets.get(&asker).copied().unwrap_or(now).max(now);
+        let empty_at = self.0.get(&asker).copied().unwrap_or(now).max(now);
         let used = empty_at.since(now).saturating_add(rate.interval());
         if used > rate.span() {
             let retry_after = used.saturating_sub(rate.span()).min(limits::RETRY_AFTER_MAX);
             let standing = rate.standing(empty_at.since(now));
             return Err(TooMany { retry_after, standing });
         }
-        buckets.insert(asker, now.after(used));
-        Ok(rate.standing(used))
+        Ok(Taken { standing: rate.standing(used), empty_at: now.after(used) })
     }
+}
+
+impl<K> Default for Buckets<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+fn lock<K>(buckets: &Mutex<Buckets<K>>) -> MutexGuard<'_, Buckets<K>> {
+    buckets.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What counts as one address: for IPv6 the network of 64 bits that one customer has.

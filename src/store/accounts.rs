@@ -48,7 +48,7 @@ pub fn find(tables: &impl Tables, id: AccountId) -> Result<Option<Account>, Erro
     Ok(row.map(|it| account(id, it)))
 }
 
-/// Every account, oldest first. There are as many as the operator made.
+/// Every account whose record is sound, oldest first. There are as many as the operator made.
 ///
 /// # Errors
 ///
@@ -58,8 +58,9 @@ pub fn scan(tables: &impl Tables) -> Result<Vec<Account>, Error> {
     for row in view::rows_of(tables, Table::Accounts, &Key::new())? {
         let (key, value) = row?;
         let damaged = Error::Damaged { table: Table::Accounts.name() };
-        let id = Parts(key.value()).id().ok_or(damaged)?;
-        accounts.push(account(id, codec::decode(Table::Accounts, key.value(), value.value())?));
+        let id = Parts(key.value()).id().ok_or(damaged);
+        let row = codec::decode(Table::Accounts, key.value(), value.value());
+        accounts.extend(view::sound(id.and_then(|id| row.map(|row| account(id, row))))?);
     }
     Ok(accounts)
 }

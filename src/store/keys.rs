@@ -56,7 +56,7 @@ pub fn find(tables: &impl Tables, hash: &KeyHash) -> Result<Option<KeyRecord>, E
     Ok(row.map(record))
 }
 
-/// Every key with its hash, for the table in memory.
+/// Every key whose record is sound, with its hash, for the table in memory.
 ///
 /// # Errors
 ///
@@ -66,9 +66,10 @@ pub fn scan(tables: &impl Tables) -> Result<Vec<(KeyHash, KeyRecord)>, Error> {
     for row in view::rows_of(tables, Table::Keys, &Key::new())? {
         let (key, value) = row?;
         let damaged = Error::Damaged { table: Table::Keys.name() };
-        let hash = Parts(key.value()).take::<32>().ok_or(damaged)?;
-        let row = codec::decode(Table::Keys, key.value(), value.value())?;
-        keys.push((KeyHash::from_bytes(hash), record(row)));
+        let hash = Parts(key.value()).take::<32>().ok_or(damaged);
+        let row = codec::decode(Table::Keys, key.value(), value.value());
+        let pair = hash.and_then(|hash| Ok((KeyHash::from_bytes(hash), record(row?))));
+        keys.extend(view::sound(pair)?);
     }
     Ok(keys)
 }

@@ -42,12 +42,13 @@ pub struct Claim {
 }
 
 /// A run that waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Waiting {
     /// The run.
     pub run: RunId,
     /// From when on it may be started.
     pub due_at: Timestamp,
+    place: Key,
 }
 
 /// Puts a pending run into the queue.
@@ -69,6 +70,15 @@ pub fn remove(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
         true => Ok(()),
         false => Err(Error::Damaged { table: Table::Queue.name() }),
     }
+}
+
+/// Takes a place out of the queue whose run cannot be read.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn discard(txn: &mut Txn<'_>, waiting: &Waiting) -> Result<(), Error> {
+    txn.remove(Table::Queue, &waiting.place).map(|_| ())
 }
 
 /// The next run of an account that is due, or else the one that will be due first.
@@ -147,21 +157,21 @@ pub fn remove_claim(txn: &mut Txn<'_>, run: RunId) -> Result<(), Error> {
     txn.remove(Table::Claims, &Key::of(run)).map(|_| ())
 }
 
-/// Every claim: as many as workers.
+/// Every claim whose record is sound: as many as workers.
 ///
 /// # Errors
 ///
 /// What the disk says.
 pub fn scan_claims(tables: &impl Tables) -> Result<Vec<Claim>, Error> {
-    let rows = view::rows_of(tables, Table::Claims, &Key::new())?;
-    let claims = rows.map(|row| {
+    let mut claims = Vec::new();
+    for row in view::rows_of(tables, Table::Claims, &Key::new())? {
         let (key, value) = row?;
         let damaged = Error::Damaged { table: Table::Claims.name() };
-        let run = Parts(key.value()).id().ok_or(damaged)?;
-        let row = codec::decode(Table::Claims, key.value(), value.value())?;
-        Ok(claim(run, &row))
-    });
-    claims.collect()
+        let run = Parts(key.value()).id().ok_or(damaged);
+        let row = codec::decode(Table::Claims, key.value(), value.value());
+        claims.extend(view::sound(run.and_then(|run| Ok(claim(run, &row?))))?);
+    }
+    Ok(claims)
 }
 
 /// The key of a waiting run.
@@ -181,7 +191,7 @@ fn waiting(key: &[u8]) -> Result<Waiting, Error> {
     let due = head.and_then(|_| parts.take::<8>()).map(u64::from_be_bytes);
     let due = due.and_then(|it| i64::try_from(it).ok()).ok_or_else(damaged)?;
     let run = parts.id().ok_or_else(damaged)?;
-    Ok(Waiting { run, due_at: Timestamp::from_millis(due) })
+    Ok(Waiting { run, due_at: Timestamp::from_millis(due), place: Key::new().bytes(key) })
 }
 
 fn claim(run: RunId, row: &ClaimRow) -> Claim {

@@ -44,6 +44,18 @@ pub(crate) fn record<R: Record>(
     tables.row(table, key, |bytes| codec::decode(table, key, bytes))
 }
 
+/// Leaves a damaged record out of a list, so that the sound ones are served. The log says so.
+pub(crate) fn sound<T>(read: Result<T, Error>) -> Result<Option<T>, Error> {
+    match read {
+        Ok(record) => Ok(Some(record)),
+        Err(Error::Damaged { table }) => {
+            tracing::error!(table, "a damaged record was left out; `errand doctor` names it");
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// The rows that begin with `prefix`.
 pub(crate) fn rows_of<'a>(
     tables: &'a impl Tables,

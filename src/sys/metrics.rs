@@ -46,8 +46,6 @@ pub struct Metrics {
     pub commit_seconds: Histogram,
     /// Commits that failed.
     pub commit_failures: Counter,
-    /// Records that did not carry their checksum.
-    pub damaged_records: Counter,
     /// Runs accepted.
     pub runs_created: Counter,
     /// Runs ended, by terminal status: succeeded, `no_signal`, failed.
@@ -154,7 +152,7 @@ impl Metrics {
         out
     }
 
-    fn plain_counters(&self) -> [(&'static str, &'static str, &Counter); 12] {
+    fn plain_counters(&self) -> [(&'static str, &'static str, &Counter); 11] {
         [
             (
                 "errand_connections_refused_total",
@@ -170,11 +168,6 @@ impl Metrics {
             ("errand_commits_total", "Commits of the store.", &self.commits),
             ("errand_writes_total", "Writes in those commits.", &self.writes),
             ("errand_commit_failures_total", "Commits that failed.", &self.commit_failures),
-            (
-                "errand_damaged_records_total",
-                "Records without their checksum.",
-                &self.damaged_records,
-            ),
             ("errand_runs_created_total", "Runs accepted.", &self.runs_created),
             ("errand_late_results_total", "Results that came too late.", &self.late_results),
             ("errand_panics_total", "Loops and executions that panicked.", &self.panics),

@@ -3,6 +3,8 @@
 
 mod support;
 
+mod admin;
 mod api;
+mod health;
 mod loops;
 mod sim;

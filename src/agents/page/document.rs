@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn every_element_has_a_place_an_excerpt_and_a_path() {
         check_heading("<h1>x</h1>", (1, 1), "<h1>x</h1>", "h1");
-        check_heading("\n é<h2\nid=top>x y z</h2>!", (2, 3), "<h2 id=top>x y z</h2…", "h2#top");
+        check_heading("\n é<h2\nid=top>x y z</h2>!", (2, 3), "<h2 id=top>x y z</h…", "h2#top");
         check_heading("<main><p><p><h2>a</h2><h2>b", (1, 23), "<h2>b", "main > h2:nth-of-type(2)");
         check_heading("<div id=a><div><h3>x", (1, 16), "<h3>x", "div#a > div > h3");
     }

@@ -108,3 +108,39 @@ fn not_html(reply: &Reply) -> Undone {
     };
     Undone::new(Code::NotHtml, format!("The answer has status {} and is {what}.", reply.status))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::seo::sample::Sample;
+
+    #[track_caller]
+    fn check_undone(sample: Sample, code: Code) {
+        let undone = examine(sample.0, &Patience::endless()).map(|it| it.score);
+        assert_eq!(undone.map_err(|it| it.code), Err(code));
+    }
+
+    #[test]
+    fn other_documents_are_no_pages() {
+        check_undone(Sample::html("{}").content_type("application/json"), Code::NotHtml);
+        check_undone(Sample::html("%PDF").content_type(""), Code::NotHtml);
+        check_undone(Sample::html("").status(204), Code::NotHtml);
+        check_undone(Sample::html("").status(302).content_type(""), Code::NotHtml);
+    }
+
+    #[test]
+    fn a_question_of_a_firewall_is_not_taken_for_the_page() {
+        let page = "<title>Just a moment...</title>";
+        check_undone(Sample::html(page).status(403), Code::BotChallenge);
+        check_undone(Sample::html("x").header("cf-mitigated", "challenge"), Code::BotChallenge);
+        assert_eq!(Sample::html(page).audit().subject.fetched.visit.reply.status, 200);
+        assert_eq!(Sample::html("<title>Forbidden</title>").status(403).audit().score.value, 39);
+    }
+
+    #[test]
+    fn a_page_without_faults_has_the_full_score_and_an_empty_one_has_not() {
+        let audit = Sample::body("").audit();
+        assert_eq!((audit.score.value, audit.lighthouse), (100, Some(100)));
+        assert!(Sample::html("").audit().score.value < 80);
+    }
+}

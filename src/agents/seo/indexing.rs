@@ -80,3 +80,33 @@ fn phrase(evidence: &Evidence) -> String {
 
 /// The crawler whose view is asked for.
 const GOOGLE: &str = SEARCH_BOTS[0].name;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::seo::sample::Sample;
+
+    #[track_caller]
+    fn check(sample: Sample, word: &str, reasons: &[&str]) {
+        let found = Indexing::of(&sample.audit().subject);
+        assert_eq!(
+            (found.as_str(), found.reasons()),
+            (word, reasons.iter().map(ToString::to_string).collect())
+        );
+    }
+
+    #[test]
+    fn the_answer_gives_its_reasons() {
+        check(Sample::body(""), "yes", &[]);
+        let tag = "`<meta name=robots content=noindex>` in line 8";
+        check(Sample::head("<meta name=robots content=noindex>"), "no", &[tag]);
+        let header = Sample::body("").header("x-robots-tag", "googlebot: none");
+        check(header, "no", &["the header `x-robots-tag: googlebot: none`"]);
+        let closed = Sample::body("").robots("User-agent: *\nDisallow: /");
+        check(closed, "no", &["line 2 of robots.txt, `Disallow: /`"]);
+        check(Sample::html("").status(410), "no", &["its status, 410"]);
+        check(Sample::head("<meta name=bingbot content=noindex>"), "yes", &[]);
+        let other = Sample::head("<link rel=canonical href=https://example.com/b>");
+        check(other, "yes", &["But it asks to show `https://example.com/b` in its place."]);
+    }
+}

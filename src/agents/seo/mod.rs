@@ -26,3 +26,6 @@ pub mod score;
 pub mod markdown;
 pub mod report;
 pub mod result;
+
+#[cfg(test)]
+mod sample;

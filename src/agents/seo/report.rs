@@ -308,3 +308,78 @@ const INFO_PLACES_MAX: usize = 3;
 const SNIPPET_COLUMNS: usize = 158;
 /// Parts of a path that a result shows.
 const BREADCRUMB_MAX: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::seo::sample::Sample;
+
+    /// Text of a page that tries to be a link, a tag, emphasis and a command.
+    const SLY: &str = "` <script>alert(1)</script> [x](http://evil.example) **b** \u{202e}\u{7}|";
+
+    /// A report without its code, in which nothing of a page may be left.
+    fn outside_of_code(report: &str) -> String {
+        report.split('`').step_by(2).collect()
+    }
+
+    fn hostile() -> Sample {
+        let sly = SLY.replace('<', "&lt;").replace('"', "&quot;");
+        let links =
+            format!("<a href='http://localhost/{sly}'>{sly}</a><a href='javascript:{sly}'>x</a>")
+                .repeat(2_000);
+        let headings = format!("<h1>{sly}</h1><h5>{sly}</h5>").repeat(500);
+        let images = format!("<img src='{sly}' class='{sly}'>").repeat(2_000);
+        let head = format!(
+            "<title>{sly}</title><meta name=description content='{sly}'><meta name=robots \
+             content='noindex, {sly}'><link rel=canonical href='{sly}'><link rel=alternate \
+             hreflang='{sly}' href='{sly}'><meta http-equiv=refresh content='{sly}'>"
+        );
+        Sample::html(format!(
+            "<html lang='{sly}'><head>{head}{head}</head><x`y><body>{headings}{links}{images}"
+        ))
+        .header("x-robots-tag", &format!("none, {SLY}"))
+        .header("link", &format!("<{SLY}>; rel=canonical"))
+        .robots(&format!("User-agent: *\nDisallow: /{SLY}\n{SLY}\nSitemap: {SLY}\n").repeat(300))
+        .behind(&[(301, "https://example.com/[x](y)"), (302, "http://example.com/*")])
+    }
+
+    #[test]
+    fn nothing_of_a_page_is_alive_in_its_report() {
+        let report = of(&hostile().audit());
+        let plain = outside_of_code(&report);
+        for alive in ["<script", "[x]", "evil", "**b**", "](http://", "alert"] {
+            assert!(!plain.contains(alive), "{alive} in {plain}");
+        }
+        assert_eq!(report.matches('`').count() % 2, 0);
+        assert!(!report.contains(['\u{202e}', '\u{7}']));
+        let links = report.match_indices("](").map(|(at, _)| &report[at + 2..]);
+        assert!(links.into_iter().all(|it| it.starts_with("https://") || plain.find(it).is_none()));
+    }
+
+    #[test]
+    fn a_report_is_never_longer_than_it_may_be_and_names_every_fault() {
+        let audit = hostile().audit();
+        let report = of(&audit);
+        assert!(report.chars().count() <= OUTPUT_CHARS_MAX, "{}", report.chars().count());
+        let faults = audit.checks.iter().filter(|it| it.fault().is_some());
+        let ids: Vec<_> = faults.map(|it| format!("`{}`", it.rule.id)).collect();
+        assert!(ids.len() >= 20 && ids.iter().all(|it| report.contains(it)), "{ids:?}");
+    }
+
+    #[test]
+    fn faults_that_do_not_fit_are_still_named_in_one_line() {
+        let audit = hostile().audit();
+        let short = faults(&audit, 4_000);
+        assert!(short.contains("### 1. ") && short.contains("### And also"));
+        assert!(short.chars().count() <= 4_500, "{}", short.chars().count());
+    }
+
+    #[test]
+    fn lost_points_add_up_in_the_report() {
+        let report = of(&Sample::html("<p>x").audit());
+        let line = report.lines().find(|it| it.contains("points: 100")).unwrap();
+        let sum = line.split_once("100 − ").unwrap().1.split_once(" = ").unwrap();
+        let lost: u32 = sum.0.split(" − ").map(|it| it.parse::<u32>().unwrap()).sum();
+        assert!(sum.1.starts_with(&format!("{}.", 100 - lost)), "{line}");
+    }
+}

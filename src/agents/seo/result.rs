@@ -190,3 +190,43 @@ fn shown(text: &str) -> String {
 const SHOWN_CHARS_MAX: usize = 300;
 /// Items of a list of the page.
 const LISTED_MAX: usize = 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::seo::sample::Sample;
+
+    use crate::domain::limits::RESULT_BYTES_MAX;
+
+    #[test]
+    fn the_result_has_every_check_and_its_points_add_up() {
+        let audit = Sample::html("<h1>x").audit();
+        let result = of(&audit);
+        let checks = result["checks"].as_array().unwrap();
+        assert_eq!(checks.len(), audit.checks.len());
+        let points: u64 = checks.iter().map(|it| it["points"].as_u64().unwrap()).sum();
+        assert_eq!(Some(100 - points), result["score"].as_u64());
+        assert_eq!(result["facts"]["h1"], "x");
+        assert_eq!(result["indexable"]["google"], "yes");
+    }
+
+    #[test]
+    fn a_result_stays_small_whatever_the_page_is() {
+        let long = "é\"".repeat(3_000);
+        let body = format!(
+            "<div id='{long}'><a href='javascript:{long}' class='{long}'>{long}</a><img alt=' ' src='{long}'>"
+        );
+        let head = format!("<meta name=robots content='{long}'><link rel=canonical href='{long}'>")
+            .repeat(30);
+        let result = of(&Sample::page(&head, &body.repeat(50)).audit()).to_string();
+        assert!(result.len() < RESULT_BYTES_MAX / 4, "{} bytes", result.len());
+    }
+
+    #[test]
+    fn an_error_page_has_a_result_too() {
+        let result = of(&Sample::html("x").status(404).audit());
+        assert_eq!((&result["outcome"], &result["score"]), (&json!("error_status"), &json!(39)));
+        assert_eq!(result["lighthouse_comparable"], Value::Null);
+        assert_eq!(result["indexable"]["reasons"][0], "its status, 404");
+    }
+}

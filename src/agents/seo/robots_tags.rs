@@ -116,20 +116,17 @@ fn read_header(text: &str) -> Vec<(Option<String>, Directive)> {
     let mut bot = None;
     for part in text.split(',').take(DIRECTIVES_MAX) {
         let mut part = part.trim();
+        let last = found.last_mut().map(|(_, it)| it).filter(|it| it.name == "unavailable_after");
+        if let Some(date) = last.and_then(|it| it.value.as_mut()).filter(|it| is_weekday(it)) {
+            // The comma after a weekday belongs to the date.
+            *date = format!("{date}, {part}");
+            continue;
+        }
         if let Some((name, rest)) = part.split_once(':')
             && !takes_value(name)
         {
             bot = Some(name.trim().to_ascii_lowercase());
             part = rest.trim();
-        }
-        let last = found.last_mut().map(|(_, it)| it);
-        if let Some(date) =
-            last.filter(|it| it.name == "unavailable_after").and_then(|it| it.value.as_mut())
-            && is_weekday(date)
-        {
-            // The comma after a weekday belongs to the date.
-            *date = format!("{date}, {part}");
-            continue;
         }
         match part.split_once(':') {
             Some((name, value)) => {

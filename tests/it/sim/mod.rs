@@ -1,1 +1,2 @@
 //! Whole daemons with faults: crashes, restarts, the same seed twice.
+mod damage;

@@ -1,23 +1,25 @@
-//! A house: a daemon on a memory disk with a simulated clock, and what a test does with it.
+//! A house: a daemon on a disk in memory with a simulated clock, and what a test does with it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use errand::agents::Agent;
 use errand::app::{accounts, keys, upkeep};
 use errand::config::Config;
 use errand::daemon::{Daemon, World};
 use errand::domain::account::{AccountId, KeyId, Rights};
 use errand::domain::money::{Amount, Currency};
 use errand::domain::time::Timestamp;
-use errand::inbound::{self, Peer};
+use errand::inbound::{Peer, Service};
 use errand::outbound::fake::Internet;
-use errand::store::MemoryDisk;
 use errand::sys::clock::Clock;
 use errand::sys::entropy::Entropy;
 use serde_json::{Value, json};
 
-use super::http::{self, Reply};
+use super::client::{Client, Door};
+use super::disk::TestDisk;
+use super::http::Reply;
 use super::script::Script;
 
 /// When every test begins: 2026-01-01T00:00:00 UTC.
@@ -26,6 +28,8 @@ pub const EPOCH: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 pub const KIND: &str = "script";
 /// What one run of it costs.
 pub const PRICE: &str = "0.02";
+/// Where runs are.
+pub const RUNS: &str = "/v1/agents/runs";
 
 /// A daemon that can be asked, restarted and examined.
 pub struct House {
@@ -33,13 +37,15 @@ pub struct House {
     pub clock: Clock,
     pub internet: Internet,
     pub script: Script,
+    /// What the next start offers beside the built-in kinds.
+    pub agents: Vec<Arc<dyn Agent>>,
     pub entropy: Entropy,
-    pub disk: MemoryDisk,
+    pub disk: TestDisk,
     daemon: Option<Daemon>,
     /// The key that [`House::ask`] shows.
     pub key: String,
-    pub key_id: Option<KeyId>,
-    pub account: Option<AccountId>,
+    pub key_id: KeyId,
+    pub account: AccountId,
 }
 
 impl House {
@@ -57,21 +63,24 @@ impl House {
         config.queue.workers = 4;
         config.queue.account_workers = 4;
         change(&mut config);
+        let script = Script::default();
         let mut house = Self {
             config,
             clock: Clock::simulated(EPOCH),
             internet: Internet::new(),
-            script: Script::default(),
+            agents: vec![Arc::new(script.clone())],
+            script,
             entropy: Entropy::seeded(seed),
-            disk: MemoryDisk::default(),
+            disk: TestDisk::default(),
             daemon: None,
             key: String::new(),
-            key_id: None,
-            account: None,
+            key_id: KeyId::from_bytes([0; 16]),
+            account: AccountId::from_bytes([0; 16]),
         };
         house.start().await;
         let (account, key) = house.tenant("first", "10").await;
-        (house.account, house.key) = (Some(account), key);
+        let found = keys::list(house.daemon().app(), Some(account));
+        (house.account, house.key, house.key_id) = (account, key, found[0].id);
         house
     }
 
@@ -83,7 +92,7 @@ impl House {
             disk: Arc::new(self.disk.clone()),
             resolver: Arc::new(self.internet.clone()),
             dialer: Arc::new(self.internet.clone()),
-            agents: vec![Arc::new(self.script.clone())],
+            agents: self.agents.clone(),
         };
         let started = Daemon::start(&self.config, world).await;
         self.daemon = Some(started.map_err(|it| it.to_string()).unwrap());
@@ -91,8 +100,7 @@ impl House {
 
     /// Stops the daemon as SIGTERM does.
     pub async fn stop(&mut self) {
-        let daemon = self.daemon.take().unwrap();
-        daemon.stop(Duration::from_secs(30)).await;
+        self.forget().unwrap().stop(Duration::from_secs(30)).await;
     }
 
     /// Stops and starts.
@@ -101,65 +109,106 @@ impl House {
         self.start().await;
     }
 
+    /// Lets go of the daemon, whatever it does.
+    pub fn forget(&mut self) -> Option<Daemon> {
+        self.daemon.take()
+    }
+
     pub fn daemon(&self) -> &Daemon {
         self.daemon.as_ref().unwrap()
     }
 
     /// Makes an account with a balance and a key with every right.
     pub async fn tenant(&self, name: &str, balance: &str) -> (AccountId, String) {
+        self.tenant_in(name, balance, Currency::EUR).await
+    }
+
+    /// The same in another currency.
+    pub async fn tenant_in(
+        &self,
+        name: &str,
+        balance: &str,
+        currency: Currency,
+    ) -> (AccountId, String) {
         let app = self.daemon().app();
-        let account = accounts::create(app, name, Currency::EUR).await.unwrap();
+        let account = accounts::create(app, name, currency).await.unwrap();
         let balance = Amount::parse(balance).unwrap();
         if balance > Amount::ZERO {
             accounts::credit(app, account.id, balance, "test").await.unwrap();
         }
-        (account.id, self.key_of(account.id, "models,agents").await)
+        (account.id, self.key_of(account.id, "models,agents", None).await.0)
     }
 
     /// Makes a key.
-    pub async fn key_of(&self, account: AccountId, rights: &str) -> String {
+    pub async fn key_of(
+        &self,
+        account: AccountId,
+        rights: &str,
+        lifetime: Option<Duration>,
+    ) -> (String, KeyId) {
         let rights = Rights::parse(rights).unwrap();
-        let made = keys::create(self.daemon().app(), account, "key", rights, None).await;
-        made.unwrap().0.reveal().to_owned()
+        let made = keys::create(self.daemon().app(), account, "key", rights, lifetime).await;
+        let (key, record) = made.unwrap();
+        (key.reveal().to_owned(), record.id)
+    }
+
+    /// A client of the public API with the house's key.
+    pub fn client(&self) -> Client {
+        let peer = Peer::Tcp([203, 0, 113, 9].into());
+        self.client_of(self.daemon().api(), Door::Api, peer)
+    }
+
+    /// A client of the operator's API.
+    pub fn admin(&self, peer: Peer) -> Client {
+        self.client_of(self.daemon().admin(), Door::Admin, peer).with_key("")
+    }
+
+    /// A client of the page of counters.
+    pub fn metrics(&self) -> Client {
+        let peer = Peer::Tcp([127, 0, 0, 1].into());
+        self.client_of(self.daemon().metrics_page(), Door::Metrics, peer).with_key("")
+    }
+
+    fn client_of(&self, service: Arc<dyn Service>, door: Door, peer: Peer) -> Client {
+        Client { edge: self.daemon().edge().clone(), service, door, peer, key: self.key.clone() }
     }
 
     /// Sends a request with the house's key; a body makes it JSON.
     pub async fn ask(&self, method: &str, path: &str, body: Option<Value>) -> Reply {
-        self.ask_as(&self.key, method, path, body).await
+        self.client().ask(method, path, body).await
     }
 
     /// Sends a request with a key.
     pub async fn ask_as(&self, key: &str, method: &str, path: &str, body: Option<Value>) -> Reply {
-        let body = body.map(|it| it.to_string()).unwrap_or_default();
-        let text = http::request(method, path, key, &body);
-        self.send(text.as_bytes()).await
+        self.client().with_key(key).ask(method, path, body).await
     }
 
     /// Sends bytes on a connection of their own and reads the answer.
     pub async fn send(&self, bytes: &[u8]) -> Reply {
-        let (near, far) = tokio::io::duplex(64 * 1024);
-        let daemon = self.daemon();
-        let (edge, api) = (daemon.edge().clone(), daemon.api());
-        let peer = Peer::Tcp([203, 0, 113, 9].into());
-        let server =
-            tokio::spawn(async move { inbound::serve_connection(&edge, far, peer, api).await });
-        let reply = http::exchange(near, bytes).await;
-        server.abort();
-        reply
+        self.client().send(bytes).await
     }
 
     /// Asks for a run of the scripted agent and gives its record.
     pub async fn run(&self, what: Value) -> Value {
+        self.run_as(&self.key, what).await
+    }
+
+    /// The same with another key.
+    pub async fn run_as(&self, key: &str, what: Value) -> Value {
         let body = json!({ "kind": KIND, "input": what });
-        let reply = self.ask("POST", "/v1/agents/runs", Some(body)).await;
+        let reply = self.ask_as(key, "POST", RUNS, Some(body)).await;
         assert_eq!(reply.status, 201, "{}", reply.text);
         reply.json()
     }
 
     /// The record of a run.
     pub async fn find(&self, run: &Value) -> Value {
-        let path = format!("/v1/agents/runs/{}", run["id"].as_str().unwrap());
-        self.ask("GET", &path, None).await.json()
+        self.find_as(&self.key, run).await
+    }
+
+    /// The same with another key.
+    pub async fn find_as(&self, key: &str, run: &Value) -> Value {
+        self.ask_as(key, "GET", &path_of(run), None).await.json()
     }
 
     /// Waits until a run is over, at most an hour of simulated time.
@@ -174,9 +223,19 @@ impl House {
         panic!("the run is not over after an hour: {run}");
     }
 
+    /// Lets everything happen that can happen now: the paused clock moves when nothing else does.
+    pub async fn settle(&self) {
+        self.clock.sleep(Duration::from_millis(1)).await;
+    }
+
     /// Balance, held and available, as the API says.
     pub async fn money(&self) -> (String, String, String) {
-        let account = self.ask("GET", "/v1/account", None).await.json();
+        self.money_of(&self.key).await
+    }
+
+    /// The same with another key.
+    pub async fn money_of(&self, key: &str) -> (String, String, String) {
+        let account = self.ask_as(key, "GET", "/v1/account", None).await.json();
         let text = |name: &str| account[name].as_str().unwrap().to_owned();
         (text("balance"), text("held"), text("available"))
     }
@@ -186,4 +245,9 @@ impl House {
         let findings = upkeep::examine(self.daemon().app()).await.unwrap();
         assert!(findings.is_clean(), "{:#?}", findings.problems);
     }
+}
+
+/// Where a run is.
+pub fn path_of(run: &Value) -> String {
+    format!("{RUNS}/{}", run["id"].as_str().unwrap())
 }

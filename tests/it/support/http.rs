@@ -30,26 +30,62 @@ impl Reply {
     pub fn code(&self) -> String {
         self.json()["error"]["code"].as_str().unwrap_or("").to_owned()
     }
+
+    /// Every byte, with the request's id taken out.
+    pub fn without_id(&self) -> String {
+        self.raw.replace(self.header("x-request-id").unwrap(), "(id)")
+    }
+
+    /// Only headers that are meant to be there, each once, and those that every answer has.
+    #[track_caller]
+    pub fn check_headers(&self) {
+        for (at, (name, _)) in self.headers.iter().enumerate() {
+            assert!(HEADERS.contains(&name.as_str()), "{name} is new: {}", self.raw);
+            let earlier = &self.headers[..at];
+            assert!(earlier.iter().all(|it| it.0 != *name), "{name} stands twice: {}", self.raw);
+        }
+        let id = self.header("x-request-id").unwrap_or_default();
+        assert!(id.starts_with("req_") && id.len() == 30, "{}", self.raw);
+        assert!(self.header("date").is_some(), "{}", self.raw);
+        if self.status >= 400 && self.header("content-type") == Some("application/json") {
+            let json = self.text.is_empty().then_some(Value::Null).unwrap_or_else(|| self.json());
+            let inside = &json["error"]["request_id"];
+            // The answer to a HEAD has no body, and readiness is no error body.
+            assert!(inside.is_null() || inside == id, "{}", self.raw);
+        }
+    }
 }
 
 /// The text of a request; a body makes it JSON.
 pub fn request(method: &str, path: &str, key: &str, body: &str) -> String {
-    let mut text =
-        format!("{method} {path} HTTP/1.1\r\nhost: errand.example\r\nconnection: close\r\n");
+    let mut more = String::new();
     if !key.is_empty() {
-        text.push_str(&format!("authorization: Bearer {key}\r\n"));
+        more.push_str(&format!("authorization: Bearer {key}\r\n"));
     }
     if !body.is_empty() {
-        text.push_str("content-type: application/json\r\n");
+        more.push_str("content-type: application/json\r\n");
     }
-    text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
-    text
+    with_headers(method, path, &more, body)
+}
+
+/// The text of a request with header lines of the test's own, each with its end.
+pub fn with_headers(method: &str, path: &str, headers: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "{method} {path} HTTP/1.1\r\nhost: errand.example\r\nconnection: close\r\n{headers}\
+         content-length: {length}\r\n\r\n{body}"
+    )
 }
 
 /// Sends bytes and reads until the other side closes.
-pub async fn exchange(mut stream: DuplexStream, bytes: &[u8]) -> Reply {
+pub async fn exchange(stream: &mut DuplexStream, bytes: &[u8]) -> Reply {
     // The answer may come, and the connection end, before all is sent.
     let _ = stream.write_all(bytes).await;
+    read(stream).await
+}
+
+/// Reads until the other side closes.
+pub async fn read(stream: &mut DuplexStream) -> Reply {
     let mut raw = Vec::new();
     let _ = stream.read_to_end(&mut raw).await;
     parse(&String::from_utf8(raw).unwrap())
@@ -67,3 +103,21 @@ fn parse(raw: &str) -> Reply {
         raw: raw.to_owned(),
     }
 }
+
+/// Every header that an answer may have. `server` is none of them.
+const HEADERS: [&str; 14] = [
+    "allow",
+    "cache-control",
+    "connection",
+    "content-length",
+    "content-type",
+    "date",
+    "location",
+    "retry-after",
+    "www-authenticate",
+    "x-ratelimit-limit-requests",
+    "x-ratelimit-remaining-requests",
+    "x-ratelimit-reset-requests",
+    "x-request-id",
+    "x-should-retry",
+];

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use errand::agents::{Agent, Bench, Entry, InputError, Task};
+use errand::agents::{Agent, Bench, Entry, InputError, Problem, Task};
 use errand::domain::run::{Failure, Outcome, Reason, Report};
 use errand::outbound::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -33,8 +33,15 @@ impl Drop for Leave {
 
 impl Default for Script {
     fn default() -> Self {
+        Self::of(KIND)
+    }
+}
+
+impl Script {
+    /// The scripted agent under another kind.
+    pub fn of(kind: &str) -> Self {
         let entry = Entry {
-            kind: KIND.to_owned(),
+            kind: kind.to_owned(),
             name: "Script".to_owned(),
             description: "Does what its input says.".to_owned(),
             schedulable: true,
@@ -48,12 +55,15 @@ impl Default for Script {
             most: Arc::default(),
         }
     }
-}
 
-impl Script {
     /// What was said by the executions that were begun, in their order.
     pub fn begun(&self) -> Vec<String> {
         self.begun.lock().unwrap().clone()
+    }
+
+    /// How many executions are under way.
+    pub fn under_way(&self) -> usize {
+        self.under_way.load(Ordering::SeqCst)
     }
 
     /// The most executions that were under way at the same time.
@@ -93,13 +103,18 @@ impl Agent for Script {
     }
 
     fn accept(&self, input: &Map<String, Value>) -> Result<String, InputError> {
-        match input.keys().find(|it| !["do", "ms", "say"].contains(&it.as_str())) {
-            Some(name) => Err(InputError {
-                param: format!("input.{name}"),
-                problem: errand::agents::Problem::Unknown,
-            }),
-            None => Ok(Value::Object(input.clone()).to_string()),
+        let wrong =
+            |name: &str, problem| Err(InputError { param: format!("input.{name}"), problem });
+        if let Some(name) = input.keys().find(|it| !["do", "ms", "say"].contains(&it.as_str())) {
+            return wrong(name, Problem::Unknown);
         }
+        if input.get("ms").is_some_and(|it| !it.is_u64()) {
+            return wrong("ms", Problem::Type("a number"));
+        }
+        if input.get("say").is_some_and(|it| it == "") {
+            return wrong("say", Problem::Value("must not be empty".to_owned()));
+        }
+        Ok(Value::Object(input.clone()).to_string())
     }
 
     fn run<'a>(&'a self, task: &'a Task, bench: &'a Bench) -> BoxFuture<'a, Outcome> {

@@ -57,3 +57,31 @@ fn problem(subject: &Subject, anchor: &Anchor) -> Option<&'static str> {
 
 /// Percent of links above which the fault is grave.
 const MANY_PERCENT: usize = 30;
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::seo::sample::Sample;
+
+    #[track_caller]
+    fn check(anchor: &str, expected: &str) {
+        let others = "<a href=/a>x</a>".repeat(9);
+        Sample::html(format!("<!doctype html><body>{others}{anchor}"))
+            .is("crawlable-anchors", expected);
+    }
+
+    #[test]
+    fn a_link_is_an_address() {
+        check("<a href=/b>x</a>", "pass");
+        check("<a href='#b'>x</a><a name=b></a><a>y</a>", "pass");
+        check("<a href='mailto:a b'>x</a><a href='tel:+1 2'>x</a>", "pass");
+        check("<a href=''>x</a>", "medium");
+        check("<a href='' id=b>x</a>", "pass");
+        check("<a href='java script:void(0)'>x</a>", "medium");
+        check("<a href='JavaScript:go()'>x</a>", "medium");
+        check("<a role=button href='javascript:go()'>x</a>", "pass");
+        check("<a href='http://exa mple.com:99999/'>x</a>", "medium");
+        check("<a href='file:///a'>x</a>", "medium");
+        check("<a onclick=go()>x</a>", "medium");
+        check(&"<a href=''>x</a>".repeat(5), "high");
+    }
+}

@@ -249,3 +249,73 @@ fn fault(page: &Document, places: &[Candidate], title: &str) -> Judgement {
 
 /// Why a rule has nothing to look at.
 const NONE: &str = "the page names no canonical address";
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::seo::sample::Sample;
+
+    #[track_caller]
+    fn check_link(href: &str, id: &str, expected: &str) {
+        Sample::head(&format!("<link rel=Canonical href='{href}'>")).is(id, expected);
+    }
+
+    const OWN: &str = "https://example.com/page";
+
+    #[test]
+    fn a_canonical_link_is_one_complete_address_of_a_page() {
+        Sample::head("").is("canonical", "na");
+        check_link(OWN, "canonical", "pass");
+        check_link("https://other.example/", "canonical", "pass");
+        check_link("/page", "canonical", "high");
+        check_link("//example.com/page", "canonical", "high");
+        check_link("https://exa mple.com:port/", "canonical", "high");
+        check_link("ftp://example.com/page", "canonical", "high");
+        check_link("https://example.com/", "canonical", "high");
+        check_link("", "canonical", "na");
+        Sample::body(&format!("<link rel=canonical href='{OWN}'>")).is("canonical", "na");
+        let home = Sample::head("<link rel=canonical href='https://example.com/'>");
+        home.at("https://example.com/").is("canonical", "pass");
+    }
+
+    #[test]
+    fn links_in_headers_count_too() {
+        let named =
+            |it: &str| Sample::head("").header("link", &format!("<{it}>; rel=\"canonical\""));
+        named(OWN).is("canonical", "pass");
+        named("/page").is("canonical", "high");
+        let both = named("https://example.com/other").header("x", "y");
+        both.clone().is("canonical-self", "info");
+        let double = both.header("link", &format!("<{OWN}>; rel=canonical"));
+        double.clone().is("canonical", "high");
+        double.is("canonical-single", "low");
+    }
+
+    #[test]
+    fn a_translation_is_no_canonical_address() {
+        let head = "<link rel=alternate hreflang=en href=https://example.com/page>\
+                    <link rel=alternate hreflang=de href=https://example.com/de>\
+                    <link rel=canonical href=https://example.com/de>";
+        Sample::head(head).is("canonical", "high");
+    }
+
+    #[test]
+    fn details_of_the_address_have_rules_of_their_own() {
+        check_link("", "canonical-empty", "low");
+        check_link(OWN, "canonical-empty", "pass");
+        check_link(&format!("{OWN}#top"), "canonical-fragment", "low");
+        check_link(&format!("{OWN}#top"), "canonical-self", "pass");
+        check_link("http://example.com/page", "canonical-https", "medium");
+        check_link("https://example.com/other", "canonical-self", "info");
+        check_link(OWN, "canonical-single", "pass");
+        let twice = format!("<link rel=canonical href={OWN}>").repeat(2);
+        Sample::head(&twice).is("canonical-single", "info");
+        Sample::head(&twice).is("canonical", "pass");
+    }
+
+    #[test]
+    fn a_relative_address_is_completed_in_the_advice() {
+        let check = Sample::head("<link rel=canonical href=/page>").check("canonical");
+        let how = check.fault().unwrap().how.clone().unwrap();
+        assert_eq!(how, "Write the complete address: `https://example.com/page`.");
+    }
+}

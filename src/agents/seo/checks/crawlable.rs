@@ -138,3 +138,83 @@ fn unclear(subject: &Subject) -> Judgement {
 
 /// The name of a crawler that nobody names, so that what is for all is for it.
 const NO_BOT: &str = "any-other-crawler";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::seo::sample::Sample;
+
+    use crate::agents::page::robots::AnswerKind;
+
+    const ID: &str = "is-crawlable";
+
+    #[track_caller]
+    fn check_head(head: &str, expected: &str) {
+        Sample::head(head).is(ID, expected);
+    }
+
+    #[track_caller]
+    fn check_header(value: &str, expected: &str) {
+        Sample::body("").header("x-robots-tag", value).is(ID, expected);
+    }
+
+    #[test]
+    fn every_tag_in_the_head_counts_and_the_strictest_wins() {
+        check_head("", "pass");
+        check_head("<meta name=robots content='index, follow'>", "pass");
+        check_head("<META NAME=Robots CONTENT=NOINDEX>", "critical");
+        check_head("<meta name=robots content=index><meta name=robots content=none>", "critical");
+        check_head("<meta name=googlebot content=noindex>", "critical");
+        check_head("<meta name=bingbot content=noindex>", "high");
+        check_head("<meta name=robots content='unavailable_after: 2020-01-01'>", "critical");
+        check_head("<meta name=robots content='unavailable_after: 2030-01-01'>", "pass");
+        check_head("<meta name=other content=noindex>", "pass");
+        Sample::body("<meta name=robots content=noindex>").is(ID, "pass");
+    }
+
+    #[test]
+    fn headers_count_like_tags() {
+        check_header("noindex", "critical");
+        check_header("nofollow, none", "critical");
+        check_header("googlebot: noindex", "critical");
+        check_header("GoogleBot: nofollow, noindex", "critical");
+        check_header("otherbot: noindex", "pass");
+        check_header("DuckDuckBot: noindex", "high");
+        check_header("unavailable_after: 25 Jun 2010 15:00:00 PST", "critical");
+        check_header("unavailable_after: Friday, 25-Jun-10 15:00:00 UTC", "critical");
+    }
+
+    #[track_caller]
+    fn check_robots(kind: AnswerKind, expected: &str) {
+        Sample::body("").robots_answer(kind).is(ID, expected);
+    }
+
+    #[test]
+    fn robots_txt_keeps_out_whom_it_names() {
+        let file = |text: &'static str| AnswerKind::file(text.as_bytes().into());
+        check_robots(file("User-agent: *\nDisallow: /"), "critical");
+        check_robots(file("User-agent: *\nDisallow: /\nAllow: /page"), "pass");
+        check_robots(file("User-agent: Googlebot\nDisallow: /page"), "critical");
+        check_robots(file("User-agent: bingbot\nDisallow: /"), "high");
+        check_robots(
+            file("User-agent: *\nDisallow: /\nUser-agent: googlebot\nAllow: /"),
+            "critical",
+        );
+        check_robots(AnswerKind::Refused(500), "critical");
+        check_robots(AnswerKind::Refused(429), "info");
+        check_robots(AnswerKind::Unreachable("closed".to_owned()), "info");
+        check_robots(AnswerKind::Missing(403), "pass");
+    }
+
+    #[test]
+    fn the_finding_names_who_is_kept_out_by_what_and_how_to_change_it() {
+        let sample = Sample::head("<meta name=bingbot content=noindex>");
+        let check = sample.robots("User-agent: DuckDuckBot\nDisallow: /p\n").check(ID);
+        let found = check.fault().unwrap();
+        assert_eq!(found.title, "Bing and DuckDuckGo may neither fetch nor index this page");
+        let how = found.how.clone().unwrap();
+        assert!(how.contains("remove the directive and allow its address in robots.txt"), "{how}");
+        let places: Vec<_> = found.evidence.iter().map(|it| (it.within, it.line)).collect();
+        assert_eq!(places, [(Within::Page, Some(8)), (Within::RobotsTxt, Some(2))]);
+    }
+}

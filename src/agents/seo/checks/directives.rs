@@ -174,3 +174,66 @@ fn meta_refresh(_: &Subject, page: &Document) -> Judgement {
         Found::new(title).at_each(&found, |it| at_tag(page, it.node).saying(part(&it.part))),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::seo::sample::Sample;
+
+    #[test]
+    fn a_directive_that_nobody_can_see_is_a_conflict() {
+        let hidden = Sample::body("").header("x-robots-tag", "noindex");
+        hidden.clone().robots("User-agent: *\nDisallow: /page").is("robots-conflict", "medium");
+        hidden.clone().robots("User-agent: x\nDisallow: /page").is("robots-conflict", "pass");
+        hidden.is("robots-conflict", "pass");
+        Sample::body("").robots("User-agent: *\nDisallow: /").is("robots-conflict", "pass");
+    }
+
+    #[test]
+    fn directives_contradict_each_other_only_for_the_same_crawler() {
+        let index = "<meta name=robots content=index>";
+        Sample::head(&format!("{index}<meta name=robots content=noindex>"))
+            .is("robots-conflict", "medium");
+        Sample::head(&format!("{index}<meta name=googlebot content=noindex>"))
+            .is("robots-conflict", "pass");
+        let twice =
+            Sample::head("<meta name=robots content='follow, nofollow'>").check("robots-conflict");
+        assert_eq!(twice.fault().unwrap().places, 1);
+    }
+
+    #[track_caller]
+    fn check_meta(content: &str, id: &str, expected: &str) {
+        Sample::head(&format!("<meta name=robots content='{content}'>")).is(id, expected);
+    }
+
+    #[test]
+    fn limits_are_mentioned_and_cost_nothing() {
+        check_meta("nosnippet", "snippet-limits", "info");
+        check_meta("max-snippet: 0", "snippet-limits", "info");
+        check_meta("max-image-preview:none", "snippet-limits", "info");
+        check_meta("max-snippet: -1, max-image-preview: large", "snippet-limits", "pass");
+        check_meta("nofollow", "nofollow-page", "info");
+        check_meta("none", "nofollow-page", "info");
+        check_meta("follow", "nofollow-page", "pass");
+    }
+
+    #[test]
+    fn directives_inside_noscript_are_found_in_its_text() {
+        let inside = |it: &str| Sample::head(&format!("<noscript>{it}</noscript>"));
+        inside("<META name='robots' content='noindex'>").is("noscript-directive", "info");
+        inside("<meta name=robots content=noindex>").is("is-crawlable", "pass");
+        inside("<meta name=x content=noindex> robots").is("noscript-directive", "pass");
+        inside("<link rel=stylesheet href=a>").is("noscript-directive", "pass");
+    }
+
+    #[test]
+    fn pages_that_lead_away_or_reload_are_faults() {
+        let refresh = |it: &str| Sample::head(&format!("<meta http-equiv=Refresh content='{it}'>"));
+        refresh("0; url=/b").is("meta-refresh", "medium");
+        refresh("300").is("meta-refresh", "medium");
+        refresh("").is("meta-refresh", "pass");
+        assert_eq!(
+            refresh("0;URL=/b").check("meta-refresh").fault().unwrap().title,
+            "The page leads away by itself"
+        );
+    }
+}

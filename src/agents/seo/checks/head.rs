@@ -87,3 +87,41 @@ fn lost_evidence(page: &Document, node: NodeId) -> Evidence {
 fn name(intruder: &HeadEnd) -> String {
     intruder.element.as_ref().map_or_else(|| "Text".to_owned(), |it| quote(&format!("<{it}>")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::seo::sample::Sample;
+
+    const ID: &str = "head-valid";
+
+    #[test]
+    fn metadata_belongs_into_the_head() {
+        Sample::head("").is(ID, "pass");
+        Sample::body("<meta name=robots content=noindex>").is(ID, "high");
+        Sample::body("<link rel=canonical href=/>").is(ID, "high");
+        Sample::body("<link rel=alternate hreflang=de href=/>").is(ID, "high");
+        Sample::body("<link rel=stylesheet href=/a.css><meta itemprop=price content=1>")
+            .is(ID, "pass");
+        Sample::body("<svg><title>x</title></svg><title>y</title>").is(ID, "pass");
+    }
+
+    #[test]
+    fn the_element_that_ends_the_head_is_named_with_what_it_costs() {
+        let check =
+            Sample::head("<img src=pixel><link rel=canonical href=/><meta name=robots>").check(ID);
+        let found = check.fault().unwrap();
+        assert_eq!(found.title, "`<img>` ends the head, and elements after it count for nothing");
+        let values: Vec<_> = found.evidence.iter().map(|it| it.value.as_deref().unwrap()).collect();
+        assert_eq!(values, ["this ends the head", "this is in the body", "this is in the body"]);
+        assert_eq!((check.severity(), found.evidence[0].line), (Severity::High, Some(8)));
+    }
+
+    #[test]
+    fn a_head_that_ends_early_without_harm_is_a_detail() {
+        Sample::head("<div></div>").is(ID, "low");
+        Sample::head("oops").is(ID, "low");
+        Sample::html("<!doctype html><title>t</title><p>no head was written").is(ID, "pass");
+        Sample::html("<!doctype html><head><title>t</title></head><p>x").is(ID, "pass");
+    }
+}

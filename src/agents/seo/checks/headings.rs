@@ -121,3 +121,38 @@ fn heading_duplicate(_: &Subject, page: &Document) -> Judgement {
 
 /// Equal headings that are mentioned.
 const EQUAL_MIN: usize = 3;
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::seo::sample::Sample;
+
+    fn with(body: &str) -> Sample {
+        Sample::html(format!("<!doctype html><body>{body}"))
+    }
+
+    #[test]
+    fn a_page_has_a_main_heading_that_is_seen() {
+        with("<h2>x</h2>").is("h1", "medium");
+        with("<h1> </h1>").is("h1", "medium");
+        with("<h1 hidden>x</h1>").is("h1", "medium");
+        with("<h1><img alt=x></h1>").is("h1", "pass");
+        with("<h1>x</h1><h1> </h1>").is("h1", "pass");
+        with("<h1>x</h1><h1>y</h1>").is("h1-multiple", "info");
+        with("<template><h1>y</h1></template><h1>x</h1>").is("h1-multiple", "pass");
+    }
+
+    #[test]
+    fn levels_go_down_one_by_one_and_up_freely() {
+        with("<h1>a</h1>").is("heading-order", "na");
+        with("<h3>a</h3><h4>b</h4><h1>c</h1><h2>d</h2>").is("heading-order", "pass");
+        with("<h1>a</h1><h3>b</h3>").is("heading-order", "low");
+        with("<h1>a</h1><h3 hidden>b</h3><h2>c</h2>").is("heading-order", "pass");
+        with("<h1>a</h1><h2> </h2><h3>c</h3>").is("heading-order", "low");
+    }
+
+    #[test]
+    fn three_equal_headings_are_mentioned() {
+        with(&"<h2>More</h2>".repeat(3)).is("heading-duplicate", "info");
+        with(&"<h2>More</h2>".repeat(2)).is("heading-duplicate", "pass");
+    }
+}

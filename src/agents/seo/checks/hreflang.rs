@@ -243,3 +243,52 @@ fn hreflang_xdefault(subject: &Subject, page: &Document) -> Judgement {
 
 /// Why a rule has nothing to look at.
 const NONE: &str = "the page names no translations";
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::seo::sample::Sample;
+
+    fn listing(entries: &[(&str, &str)]) -> Sample {
+        let link =
+            |it: &(&str, &str)| format!("<link rel=alternate hreflang='{}' href='{}'>", it.0, it.1);
+        Sample::head(&entries.iter().map(link).collect::<String>())
+    }
+
+    const OWN: (&str, &str) = ("en", "https://example.com/page");
+
+    #[test]
+    fn entries_name_a_language_and_a_complete_address() {
+        Sample::head("").is("hreflang", "na");
+        listing(&[OWN, ("pt-BR", "https://example.com/pt"), ("x-default", OWN.1)])
+            .is("hreflang", "pass");
+        listing(&[OWN, ("english", "https://example.com/e")]).is("hreflang", "medium");
+        listing(&[OWN, ("de", "/de")]).is("hreflang", "medium");
+        let check = listing(&[("en_US", OWN.1)]).check("hreflang");
+        let value = check.fault().unwrap().evidence[0].value.clone().unwrap();
+        assert_eq!(value, "`en_US`: write `en-US`");
+        let header = Sample::head("").header("link", "</de>; rel=alternate; hreflang=de");
+        header.is("hreflang", "medium");
+    }
+
+    #[test]
+    fn regions_are_countries() {
+        listing(&[("en-GB", OWN.1)]).is("hreflang-region", "pass");
+        listing(&[("zh-Hant-TW", OWN.1)]).is("hreflang-region", "pass");
+        listing(&[("es-419", OWN.1)]).is("hreflang-region", "medium");
+        listing(&[("zh-Hxnt", OWN.1)]).is("hreflang-region", "medium");
+        let check = listing(&[("en-UK", OWN.1)]).check("hreflang-region");
+        let value = check.fault().unwrap().evidence[0].value.clone().unwrap();
+        assert_eq!(value, "`UK` is no country; `GB` is meant");
+    }
+
+    #[test]
+    fn the_list_is_complete_and_unambiguous() {
+        let other = ("de", "https://example.com/de");
+        listing(&[OWN, other]).is("hreflang-self", "pass");
+        listing(&[other]).is("hreflang-self", "medium");
+        listing(&[OWN, ("EN", "https://example.com/other")]).is("hreflang-duplicate", "medium");
+        listing(&[OWN, OWN]).is("hreflang-duplicate", "pass");
+        listing(&[OWN]).is("hreflang-xdefault", "info");
+        listing(&[OWN, ("X-Default", OWN.1)]).is("hreflang-xdefault", "pass");
+    }
+}

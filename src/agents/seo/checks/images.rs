@@ -111,3 +111,39 @@ fn picture_img(_: &Subject, page: &Document) -> Judgement {
     };
     Judgement::Fail(Found::new(title).at_each(empty, |it| at_tag(page, *it)))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::seo::sample::Sample;
+
+    #[track_caller]
+    fn check(image: &str, id: &str, expected: &str) {
+        Sample::html(format!("<!doctype html><body>{image}")).is(id, expected);
+    }
+
+    #[test]
+    fn an_image_is_described_or_decoration() {
+        check("", "image-alt", "na");
+        check("<img src=a>", "image-alt", "medium");
+        check("<img src=a alt=' '>", "image-alt", "medium");
+        check("<img src=a alt=''>", "image-alt", "pass");
+        check(
+            "<img src=a title=x><img src=a role=none><img src=a aria-label=x>",
+            "image-alt",
+            "pass",
+        );
+        check("<div hidden><img src=a></div><img aria-hidden=true>", "image-alt", "na");
+    }
+
+    #[test]
+    fn an_image_has_a_size_and_an_address() {
+        check("<img src=a alt=x>", "image-size", "low");
+        check("<img src=a width=1>", "image-size", "low");
+        check("<img src=a width=1 height=2>", "image-size", "pass");
+        check("<img src=a style='aspect-ratio: 2'>", "image-size", "pass");
+        check("<img data-src=a>", "image-src", "low");
+        check("<img src=b data-src=a>", "image-src", "pass");
+        check("<picture><source srcset=a></picture>", "picture-img", "low");
+        check("<picture><source srcset=a><img src=b></picture>", "picture-img", "pass");
+    }
+}

@@ -32,3 +32,26 @@ fn html_lang(_: &Subject, page: &Document) -> Judgement {
     let place = page.facts.html.filter(|it| page.span(*it).is_some());
     Judgement::Fail(Found::new(title).at(place.map(|it| at_tag(page, it))))
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::seo::sample::Sample;
+
+    #[track_caller]
+    fn check_lang(html: &str, expected: &str) {
+        Sample::html(format!("<!doctype html>{html}<p>x")).is("html-lang", expected);
+    }
+
+    #[test]
+    fn a_page_says_its_language() {
+        check_lang("<html lang=en>", "pass");
+        check_lang("<html lang='pt-BR'>", "pass");
+        check_lang("<html xml:lang=de>", "pass");
+        check_lang("<html>", "medium");
+        check_lang("", "medium");
+        check_lang("<html lang=''>", "medium");
+        check_lang("<html lang=english>", "medium");
+        check_lang("<html lang=en_US>", "medium");
+        check_lang("<html lang=en-UK>", "medium");
+    }
+}

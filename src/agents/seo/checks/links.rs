@@ -181,3 +181,66 @@ fn links_nofollow_internal(subject: &Subject, page: &Document) -> Judgement {
         Judgement::Info(found)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::seo::sample::Sample;
+
+    #[track_caller]
+    fn check(body: &str, id: &str, expected: &str) {
+        Sample::html(format!("<!doctype html><html lang=en><body>{body}")).is(id, expected);
+    }
+
+    #[test]
+    fn a_link_text_says_where_the_link_leads() {
+        check("<a href=/a>Opening hours</a>", "link-text", "pass");
+        check("<a href=/a>click here</a>", "link-text", "low");
+        check("<a href=/a><span>Read</span> more</a>", "link-text", "low");
+        check("<a href=/a aria-label='About the mill'>more</a>", "link-text", "info");
+        check("<a href=/a lang=de>mehr</a>", "link-text", "low");
+        check("<a href=/a rel='nofollow x'>click here</a>", "link-text", "pass");
+        check("<a href='#a'>here</a><a href=mailto:a@b.example>here</a>", "link-text", "pass");
+        check("<a>here</a>", "link-text", "pass");
+    }
+
+    #[test]
+    fn a_link_has_a_name() {
+        check("<a href=/a></a>", "link-name", "medium");
+        check("<a href=/a><img src=x alt=''></a>", "link-name", "medium");
+        check("<a href=/a><img src=x alt=Home></a><a href=/b title=x></a>", "link-name", "pass");
+        check("<a href=/a><svg><title>x</title></svg></a>", "link-name", "pass");
+        check("<a name=top></a><a href=/a hidden></a>", "link-name", "pass");
+    }
+
+    #[test]
+    fn links_lead_where_visitors_can_go() {
+        check("<a href=http://localhost:3000/>x</a>", "links-local", "high");
+        check("<a href=http://10.0.0.1/>x</a>", "links-local", "high");
+        check("<a href='http://[::1]/'>x</a>", "links-local", "high");
+        check("<a href=http://nas.local/>x</a>", "links-local", "high");
+        check("<a href=file:///C:/a.html>x</a>", "links-local", "high");
+        check("<a href=https://example.org/localhost>x</a>", "links-local", "pass");
+        let own = Sample::body("<a href=http://127.0.0.1:9/>x</a>").at("http://127.0.0.1:4000/");
+        own.is("links-local", "pass");
+    }
+
+    #[test]
+    fn a_page_leads_on() {
+        check("<a href='#top'>x</a><a href=mailto:x>y</a>", "links-none", "info");
+        check("<a href=/a>x</a>", "links-none", "pass");
+        check("<base href=https://other.example/><a href=''>x</a>", "links-none", "pass");
+    }
+
+    #[test]
+    fn own_pages_are_not_hidden_from_crawlers() {
+        let open = "<a href=/a>x</a>".repeat(3);
+        check(&open, "links-nofollow-internal", "pass");
+        check(&format!("{open}<a rel=nofollow href=/b>x</a>"), "links-nofollow-internal", "info");
+        check("<a rel=nofollow href=/b>x</a>", "links-nofollow-internal", "low");
+        check(
+            "<a rel=nofollow href=https://other.example/>x</a>",
+            "links-nofollow-internal",
+            "pass",
+        );
+    }
+}

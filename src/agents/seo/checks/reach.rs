@@ -252,3 +252,99 @@ const EXPIRY_NOW: Duration = Duration::from_hours(3 * 24);
 pub const FIRST_BYTE_GOOD: Duration = Duration::from_millis(800);
 /// Time to the first byte from which a server is slow. Source: web.dev.
 const FIRST_BYTE_POOR: Duration = Duration::from_millis(1_800);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::seo::sample::Sample;
+
+    use crate::domain::time::Timestamp;
+    use crate::outbound::{TlsFacts, TlsVersion};
+
+    #[test]
+    fn only_an_error_status_is_a_fault_and_then_nothing_else_is_judged() {
+        for status in [400, 401, 404, 410, 429, 500, 503, 599] {
+            let audit = Sample::html("x").status(status).audit();
+            let faults: Vec<_> = audit.checks.iter().filter(|it| it.fault().is_some()).collect();
+            assert_eq!(
+                faults.iter().map(|it| it.rule.id).collect::<Vec<_>>(),
+                ["http-status-code"]
+            );
+            assert_eq!((audit.score.value, audit.lighthouse), (39, None));
+        }
+        Sample::body("").is("http-status-code", "pass");
+        let busy = Sample::html("x").status(503).header("retry-after", "120");
+        assert_eq!(busy.check("http-status-code").fault().unwrap().places, 2);
+    }
+
+    #[track_caller]
+    fn check_redirects(hops: &[(u16, &str)], expected: &str) {
+        Sample::body("").behind(hops).is("redirects", expected);
+    }
+
+    #[test]
+    fn redirects_cost_when_there_are_several_or_encryption_is_lost() {
+        let (a, b, plain) =
+            ("https://example.com/a", "https://example.com/b", "http://example.com/");
+        check_redirects(&[], "pass");
+        check_redirects(&[(301, a)], "info");
+        check_redirects(&[(302, a)], "info");
+        check_redirects(&[(301, plain)], "info");
+        check_redirects(&[(301, a), (308, b)], "medium");
+        check_redirects(&[(301, a), (301, plain)], "high");
+        check_redirects(&[(301, a); 6], "high");
+        Sample::body("").at(plain).behind(&[(301, a)]).is("redirects", "high");
+    }
+
+    #[test]
+    fn a_page_is_encrypted_unless_it_is_on_this_machine() {
+        Sample::body("").is("https", "pass");
+        Sample::body("").at("http://example.com/").is("https", "high");
+        Sample::body("").at("http://127.0.0.1:4000/").is("https", "na");
+    }
+
+    #[track_caller]
+    fn check_certificate(not_after: &str, expected: &str) {
+        let mut sample = Sample::body("");
+        let not_after = Timestamp::parse(not_after).unwrap();
+        let issuer = "CA`x".to_owned();
+        sample.0.visit.reply.tls = Some(TlsFacts { version: TlsVersion::V13, not_after, issuer });
+        sample.is("tls-expiry", expected);
+    }
+
+    #[test]
+    fn a_certificate_is_mentioned_before_it_runs_out() {
+        Sample::body("").is("tls-expiry", "na");
+        check_certificate("2027-01-01T00:00:00Z", "pass");
+        check_certificate("2026-12-01T00:00:00Z", "low");
+        check_certificate("2026-11-22T00:00:00Z", "high");
+        check_certificate("2026-11-01T00:00:00Z", "high");
+    }
+
+    #[test]
+    fn headers_say_that_it_is_a_page_to_be_shown() {
+        Sample::body("").is("content-type", "pass");
+        Sample::body("").content_type("").is("content-type", "medium");
+        Sample::body("").content_type("*/*").is("content-type", "medium");
+        Sample::body("").header("content-disposition", "inline").is("content-disposition", "pass");
+        let file = Sample::body("").header("content-disposition", "Attachment; filename=a.html");
+        file.is("content-disposition", "high");
+    }
+
+    #[track_caller]
+    fn check_first_byte(first: u64, second: Option<u64>, expected: &str) {
+        let mut sample = Sample::body("");
+        sample.0.visit.reply.timing.first_byte = Duration::from_millis(first);
+        sample.0.second_first_byte = second.map(Duration::from_millis);
+        sample.is("ttfb", expected);
+    }
+
+    #[test]
+    fn a_slow_server_is_one_that_is_slow_twice() {
+        check_first_byte(800, None, "pass");
+        check_first_byte(5_000, Some(200), "pass");
+        check_first_byte(5_000, None, "info");
+        check_first_byte(5_000, Some(900), "low");
+        check_first_byte(1_801, Some(2_200), "medium");
+    }
+}

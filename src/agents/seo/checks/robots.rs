@@ -158,3 +158,60 @@ const TROUBLE: &str =
 const NO_FILE: &str = "Answer `/robots.txt` with a text file, or with 404 when there is none.";
 /// Time after which Lighthouse gives the file up.
 const SLOW: std::time::Duration = std::time::Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::seo::sample::Sample;
+
+    #[track_caller]
+    fn check_file(text: &str, expected: &str) {
+        Sample::body("").robots(text).is("robots-txt", expected);
+    }
+
+    #[test]
+    fn a_file_is_right_or_its_lines_are_named() {
+        check_file("User-agent: *\nAllow: /\n", "pass");
+        check_file("\n\n", "na");
+        check_file("\u{feff}User-agent: *\nAllow: /\n", "info");
+        check_file("Disallow: /", "medium");
+        check_file("<!DOCTYPE html><p>", "medium");
+        let check = Sample::body("").robots(&"nonsense\n".repeat(99)).check("robots-txt");
+        let found = check.fault().unwrap();
+        assert_eq!((found.evidence.len(), found.places), (10, 99));
+    }
+
+    #[test]
+    fn trouble_with_the_file_is_worse_than_mistakes_in_it() {
+        let check = |kind, expected: &str| {
+            Sample::body("").robots_answer(kind).is("robots-txt", expected);
+        };
+        check(AnswerKind::Missing(404), "na");
+        check(AnswerKind::Refused(500), "high");
+        check(AnswerKind::Refused(429), "high");
+        check(AnswerKind::Unreachable("the connection was reset".to_owned()), "high");
+        let mut slow = Sample::body("").robots("User-agent: *\nAllow: /\n");
+        slow.0.robots.took = std::time::Duration::from_secs(4);
+        slow.is("robots-txt", "high");
+    }
+
+    #[test]
+    fn what_is_past_the_limit_is_pointed_out() {
+        let large = format!("User-agent: *\n{}", "Disallow: /filler\n".repeat(30_000));
+        Sample::body("").robots(&large).is("robots-txt-size", "medium");
+        Sample::body("").robots("User-agent: *\n").is("robots-txt-size", "pass");
+        Sample::body("").is("robots-txt-size", "na");
+    }
+
+    #[test]
+    fn crawlers_of_ai_companies_are_listed_by_what_they_do() {
+        let closed = "User-agent: GPTBot\nUser-agent: CCBot\nDisallow: /\n\
+                      Content-Signal: search=yes, ai-train=no\n";
+        let check = Sample::body("").robots(closed).check("ai-access");
+        let found = check.found().unwrap();
+        let first = found.evidence[0].value.clone().unwrap();
+        assert_eq!(first, "training: 2 of 9 crawlers are kept out (GPTBot, CCBot)");
+        assert_eq!(found.evidence[1].line, Some(4));
+        Sample::body("").robots("User-agent: *\nDisallow:").is("ai-access", "pass");
+    }
+}

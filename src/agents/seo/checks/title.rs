@@ -219,3 +219,56 @@ pub const TITLE_COLUMNS: (usize, usize) = (10, 70);
 pub const DESCRIPTION_COLUMNS: (usize, usize) = (40, 200);
 /// Least width of a description in wide characters, in columns.
 const WIDE_DESCRIPTION_COLUMNS_MIN: usize = 24;
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::seo::sample::Sample;
+
+    fn titled(title: &str) -> Sample {
+        Sample::html(format!("<!doctype html><head>{title}</head><body><h1>Tickets and hours</h1>"))
+    }
+
+    #[test]
+    fn a_page_has_one_title_that_says_something() {
+        titled("").is("document-title", "high");
+        titled("<title> </title>").is("document-title", "high");
+        titled("<title>x</title>").is("document-title", "pass");
+        Sample::html("<!doctype html><svg><title>x</title></svg>").is("document-title", "high");
+        titled("<title>a</title><title>b</title>").is("title-single", "low");
+        titled("<title>Home</title>").is("title-generic", "medium");
+        titled("<title>www.Example.com</title>").is("title-generic", "pass");
+        titled("<title>Example.com</title>").is("title-generic", "medium");
+        titled("<title>Locks &amp; weirs</title>").is("title-generic", "pass");
+    }
+
+    #[test]
+    fn widths_are_counted_in_columns() {
+        titled("<title>Tickets</title>").is("title-length", "low");
+        titled("<title>水の博物館のご案内</title>").is("title-length", "pass");
+        titled(&format!("<title>{}</title>", "x".repeat(71))).is("title-length", "low");
+        titled(&format!("<title>{}</title>", "水".repeat(36))).is("title-length", "low");
+    }
+
+    fn described(content: &str) -> Sample {
+        titled(&format!("<title>Tickets</title><meta name=Description content='{content}'>"))
+    }
+
+    #[test]
+    fn a_page_has_one_description_of_its_own() {
+        titled("").is("meta-description", "medium");
+        described(" ").is("meta-description", "medium");
+        described("x").is("meta-description", "pass");
+        titled("<meta name=description><meta name=description content=x>")
+            .is("meta-description", "medium");
+        titled("<meta name=description><meta name=description content=x>")
+            .is("description-single", "low");
+        described("x").is("description-length", "low");
+        described(&"x ".repeat(60)).is("description-length", "pass");
+        described(&"x".repeat(201)).is("description-length", "low");
+        described("水の博物館の開館時間と入場券").is("description-length", "pass");
+        described("水の博物館").is("description-length", "low");
+        described("tickets").is("description-duplicate", "low");
+        described("Tickets  and hours").is("description-duplicate", "low");
+        described("Something else").is("description-duplicate", "pass");
+    }
+}

@@ -260,3 +260,85 @@ const LARGE_HTML_BYTES: usize = 1_000_000;
 const HUGE_HTML_BYTES: usize = 2_000_000;
 /// Depth above which a page is broken rather than deep.
 const DEPTH_MAX: usize = 5_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::seo::sample::Sample;
+
+    use crate::agents::seo::checks::rule;
+
+    #[test]
+    fn an_encoding_is_named_once_in_time_and_truly() {
+        let text = "<!doctype html><title>Café</title>";
+        Sample::html(text).is("charset", "pass");
+        Sample::html(text).content_type("text/html").is("charset", "medium");
+        let late = format!("<!--{}--><meta charset=utf-8>é", "x".repeat(1_100));
+        Sample::html(late).content_type("text/html").is("charset", "medium");
+        Sample::html(format!("<meta charset=utf-8>{text}"))
+            .content_type("text/html")
+            .is("charset", "pass");
+        Sample::html(format!("<meta charset=koi8-r>{text}")).is("charset", "medium");
+        Sample::html(text).content_type("text/html; charset=latin1").is("charset", "medium");
+        Sample::html(b"caf\xe9").is("charset", "medium");
+        Sample::html(b"caf\xe9").content_type("text/html; charset=latin1").is("charset", "pass");
+        Sample::html(b"\xff\xfe<\0p\0>\0").is("charset", "info");
+    }
+
+    #[test]
+    fn only_text_that_is_worth_it_must_be_compressed() {
+        let prose = format!("<p>{}", "word ".repeat(4_000));
+        Sample::body(&prose).is("compression", "low");
+        Sample::body("<p>short").is("compression", "pass");
+        Sample::body(&"<a href=/x>x</a>".repeat(2_000)).is("compression", "info");
+        let mut coded = Sample::body(&prose);
+        coded.0.visit.reply.coding = Some("br".to_owned());
+        coded.is("compression", "pass");
+    }
+
+    #[test]
+    fn large_pages_cost_more_the_larger_they_are() {
+        Sample::body(&"x".repeat(900_000)).is("html-size", "pass");
+        Sample::body(&"x".repeat(1_000_001)).is("html-size", "medium");
+        let huge = Sample::body(&"x".repeat(2_000_001)).check("html-size");
+        assert_eq!(huge.severity(), Severity::High);
+        let last = huge.fault().unwrap().evidence[1].value.clone().unwrap();
+        assert_eq!(last, "the last heading, 2.0 MB into the page");
+        assert_eq!(
+            [999, 1_050, 58_324, 3_590_408].map(kilobytes),
+            ["999 bytes", "1.0 kB", "58.3 kB", "3.5 MB"]
+        );
+    }
+
+    #[test]
+    fn a_document_begins_with_its_type() {
+        Sample::html("<!DOCTYPE html><p>").is("doctype", "pass");
+        Sample::html("<html><p>").is("doctype", "low");
+        Sample::html("<!DOCTYPE html PUBLIC \"-//W3C//DTD HTML 3.2//EN\">").is("doctype", "low");
+    }
+
+    #[test]
+    fn xhtml_that_cannot_be_read_is_not_judged_further() {
+        let xhtml = "application/xhtml+xml";
+        Sample::html("<p>").is("xhtml-wellformed", "na");
+        Sample::html("<html><p/></html>").content_type(xhtml).is("xhtml-wellformed", "pass");
+        let broken = Sample::html("<?xml version='1.0'?>\n<html><p></html>").content_type(xhtml);
+        let audit = broken.clone().audit();
+        let judged = audit.checks.iter().filter(|it| matches!(it.rule.judge, Judge::Document(_)));
+        assert!(judged.clone().count() > 30 && judged.into_iter().all(|it| it.verdict() == "na"));
+        let check = broken.check("xhtml-wellformed");
+        let place = &check.fault().unwrap().evidence[0];
+        assert_eq!((place.line, place.column), (Some(2), Some(10)));
+    }
+
+    #[test]
+    fn deep_pages_are_mentioned_and_bottomless_ones_are_faults() {
+        let nested = |depth| format!("{}x{}", "<div>".repeat(depth), "</div>".repeat(depth));
+        Sample::body(&nested(400)).is("html-nesting", "pass");
+        Sample::body(&nested(4_000)).is("html-nesting", "info");
+        Sample::body(&nested(6_000)).is("html-nesting", "medium");
+        let many: String = (0..501).map(|it| format!(" a{it}")).collect();
+        Sample::body(&format!("<p{many}>")).is("html-nesting", "medium");
+        assert_eq!(rule("html-nesting").unwrap().severity, Severity::Medium);
+    }
+}

@@ -69,3 +69,26 @@ fn viewport_zoom(_: &Subject, page: &Document) -> Judgement {
 
 /// The zoom that readers must have. Source: WCAG 2.2, 1.4.4.
 const ZOOM_MIN: f32 = 2.0;
+
+#[cfg(test)]
+mod tests {
+    use crate::agents::seo::sample::Sample;
+
+    #[track_caller]
+    fn check(content: Option<&str>, id: &str, expected: &str) {
+        let meta = content.map(|it| format!("<meta name=viewport content='{it}'>"));
+        Sample::html(format!("<!doctype html>{}<p>x", meta.unwrap_or_default())).is(id, expected);
+    }
+
+    #[test]
+    fn a_page_fits_small_screens_and_can_be_enlarged() {
+        check(None, "viewport", "medium");
+        check(Some(""), "viewport", "medium");
+        check(Some("width=device-width"), "viewport", "pass");
+        check(None, "viewport-zoom", "na");
+        check(Some("width=device-width, user-scalable=no"), "viewport-zoom", "low");
+        check(Some("user-scalable = 0; width=300"), "viewport-zoom", "low");
+        check(Some("maximum-scale=1.0"), "viewport-zoom", "low");
+        check(Some("maximum-scale=5, user-scalable=yes"), "viewport-zoom", "pass");
+    }
+}
