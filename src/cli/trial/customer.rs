@@ -88,8 +88,7 @@ impl<'a> Customer<'a> {
                 let what = format!("the run was still {status} after {} s", passed.as_secs());
                 return Err(Failure::new(Exit::Failed, what));
             }
-            let seconds = passed.as_secs();
-            out.progress(&format!("auditing {url} … {status}, {seconds} s"));
+            out.progress(&format!("auditing {url}: {}, {} s", stage(&run), passed.as_secs()));
             self.clock.sleep(ASK_PAUSE).await;
         }
     }
@@ -122,6 +121,15 @@ impl<'a> Customer<'a> {
         let stream = TcpStream::connect(self.api).await.map_err(NoAnswer::Connect)?;
         client::exchange(stream, ask).await
     }
+}
+
+/// How far a run is, for people.
+fn stage(run: &Value) -> String {
+    let Some(progress) = run.get("progress").filter(|it| it.is_object()) else {
+        return field(run, "status");
+    };
+    let [done, total, message] = ["done", "total", "message"].map(|it| field(progress, it));
+    format!("{done} of {total} steps done, {message}")
 }
 
 /// Checks that the balance went down by the cost of the run, and that nothing is held for it.
@@ -159,6 +167,14 @@ mod tests {
     fn check(cost: &str, after: (&str, &str), is_right: bool) {
         let found = check_bill(&json!({ "cost": cost }), funds("10", "0"), funds(after.0, after.1));
         assert_eq!(found.is_ok(), is_right, "{cost} {after:?}: {found:?}");
+    }
+
+    #[test]
+    fn people_see_how_far_a_run_is() {
+        assert_eq!(stage(&json!({ "status": "pending", "progress": null })), "pending");
+        let progress = json!({ "done": 1, "total": 4, "message": "Fetching the page" });
+        let run = json!({ "status": "running", "progress": progress });
+        assert_eq!(stage(&run), "1 of 4 steps done, Fetching the page");
     }
 
     #[test]

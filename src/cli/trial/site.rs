@@ -15,7 +15,7 @@ impl Service for Site {
             "/bread" => page(BREAD),
             "/contact" => page(CONTACT),
             "/robots.txt" => Response::text(200, ROBOTS),
-            // The canonical address and the shop's link of the first page lead here.
+            // The canonical address and the shop's link on the first page lead here.
             _ => Response::text(404, "There is no such page.\n"),
         };
         Box::pin(std::future::ready(response))
@@ -27,8 +27,8 @@ fn page(html: &str) -> Response {
 }
 
 /// No description, a title that says nothing, two first headings, a heading level left out, a
-/// picture without a text, links that do not say where they lead, a canonical address that does
-/// not exist, and no word for small screens.
+/// picture without a text, a link that does not say where it leads and one that leads nowhere, a
+/// canonical address that is relative and does not exist, and no word for small screens.
 const HOME: &str = r#"<!doctype html>
 <html lang="en">
 <head>
