@@ -6,8 +6,8 @@ use crate::cli::args::AccountVerb;
 use crate::cli::client::Ask;
 use crate::cli::command::Here;
 use crate::cli::exit::Failure;
-use crate::cli::reach::{Missing, Reach, id};
-use crate::cli::shown::{field, items, time};
+use crate::cli::reach::{Missing, Reach};
+use crate::cli::shown::{field, id, items, time};
 use crate::domain::account::AccountId;
 
 /// Does what was asked.

@@ -7,8 +7,8 @@ use crate::cli::client::Ask;
 use crate::cli::command::Here;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
-use crate::cli::reach::{Missing, Reach, id};
-use crate::cli::shown::{count, field, items, money, time};
+use crate::cli::reach::{Missing, Reach};
+use crate::cli::shown::{count, field, id, items, money, time};
 use crate::domain::account::AccountId;
 use crate::domain::money::Amount;
 

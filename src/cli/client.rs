@@ -12,7 +12,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::cli::exit::Failure;
+use crate::cli::exit::{Exit, Failure, with_sources};
 
 /// One request.
 #[derive(Clone, Debug)]
@@ -141,6 +141,13 @@ fn sentence(text: &str) -> String {
     }
 }
 
+impl NoAnswer {
+    /// The failure of a command that asked `whom`.
+    pub(super) fn failure(&self, whom: &str) -> Failure {
+        Failure::new(Exit::Failed, format!("{whom} did not answer: {}", with_sources(self)))
+    }
+}
+
 impl From<hyper::Error> for NoAnswer {
     fn from(error: hyper::Error) -> Self {
         Self::Broken(error)
@@ -172,7 +179,7 @@ impl std::error::Error for NoAnswer {
 /// Time for an answer.
 const ANSWER_WAIT: Duration = Duration::from_secs(30);
 /// Time for an answer that takes a look at every record.
-const SLOW_ANSWER_WAIT: Duration = Duration::from_hours(2);
+pub(super) const SLOW_ANSWER_WAIT: Duration = Duration::from_hours(2);
 /// Bytes of an answer: a list of many accounts fits.
 const ANSWER_BYTES_MAX: usize = 64 * 1024 * 1024;
 
@@ -182,7 +189,6 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
 
     use super::*;
-    use crate::cli::exit::Exit;
 
     #[test]
     fn a_refusal_is_told_in_the_words_of_the_api() {

@@ -106,9 +106,9 @@ impl Here {
         Ok(load(&sources)?)
     }
 
-    /// Whether a data directory was named by a flag.
-    pub(super) const fn names_data_dir(&self) -> bool {
-        self.global.data_dir.is_some()
+    /// Whether a flag names a data directory or a settings file.
+    pub(super) const fn names_data(&self) -> bool {
+        self.global.data_dir.is_some() || self.global.config.is_some()
     }
 
     /// What to add to a command so that it finds the same data; begins with a space.

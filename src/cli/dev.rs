@@ -115,11 +115,13 @@ async fn account(app: &App, found: &Found, currency: Currency) -> Result<Account
         Found::File(file) => all.iter().find(|it| it.id.to_string() == file.account_id),
         Found::Nothing | Found::Damaged(_) => None,
     };
-    if let Some(account) = named.or_else(|| all.iter().find(|it| is_ours(it))) {
-        return Ok(account.clone());
+    let account = match named.or_else(|| all.iter().find(|it| is_ours(it))) {
+        Some(account) => account.clone(),
+        None => accounts::create(app, ACCOUNT_NAME, currency).await?,
+    };
+    if accounts::entries(app, account.id, None, 1)?.is_empty() {
+        accounts::credit(app, account.id, FIRST_CREDIT, "for developing").await?;
     }
-    let account = accounts::create(app, ACCOUNT_NAME, currency).await?;
-    accounts::credit(app, account.id, FIRST_CREDIT, "for developing").await?;
     Ok(account)
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
+use crate::cli::client::SLOW_ANSWER_WAIT;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::reach::{data_file, socket};
 use crate::cli::signals::Signals;
@@ -199,7 +200,11 @@ pub(super) fn hold(dir: &Path) -> Result<DataDir, Failure> {
 
 /// An edge of its own, so that many callers of the API cannot keep the operator out.
 fn side_edge(daemon: &Daemon) -> Edge {
-    let config = inbound::Config { max_connections: SIDE_CONNECTIONS_MAX, ..Default::default() };
+    let config = inbound::Config {
+        max_connections: SIDE_CONNECTIONS_MAX,
+        request_timeout: SLOW_ANSWER_WAIT,
+        ..Default::default()
+    };
     let clock = daemon.app().clock().clone();
     let (entropy, metrics) = (Entropy::system(), Arc::new(Metrics::default()));
     Edge::new(config, clock, entropy, metrics, daemon.shutdown().clone())

@@ -6,8 +6,8 @@ use crate::cli::args::KeyVerb;
 use crate::cli::client::Ask;
 use crate::cli::command::Here;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::reach::{Missing, Reach, id};
-use crate::cli::shown::{field, items, time};
+use crate::cli::reach::{Missing, Reach};
+use crate::cli::shown::{field, id, items, time};
 use crate::config::parse_duration;
 use crate::domain::account::{AccountId, KeyId, Rights};
 

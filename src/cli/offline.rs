@@ -12,7 +12,7 @@ use crate::api::admin::{About, Admin};
 use crate::app::billing::Prices;
 use crate::app::{App, Base, Settings};
 use crate::cli::client::{self, Answer, Ask, NoAnswer};
-use crate::cli::exit::{Exit, Failure};
+use crate::cli::exit::Failure;
 use crate::config::Config;
 use crate::domain::receiver::UrlPolicy;
 use crate::inbound::{self, Edge, Peer, Service, serve_connection};
@@ -70,7 +70,9 @@ impl Offline {
         })?;
         let about =
             About { data_dir: dir.path().display().to_string(), mode: "offline", uid: host::uid() };
-        let edge = Edge::new(inbound::Config::default(), clock, entropy, metrics, shutdown);
+        let patient =
+            inbound::Config { request_timeout: client::SLOW_ANSWER_WAIT, ..Default::default() };
+        let edge = Edge::new(patient, clock, entropy, metrics, shutdown);
         let admin = Arc::new(Admin::new(app.clone(), about));
         Ok(Self { app, admin, edge, store, _dir: dir })
     }
@@ -105,9 +107,3 @@ impl Drop for Offline {
 
 /// Bytes under way between the two ends of the pipe.
 const PIPE_BYTES: usize = 64 * 1024;
-
-/// The failure of a request that was not answered.
-pub(super) fn unanswered(error: &NoAnswer, whom: &str) -> Failure {
-    let why = crate::cli::exit::with_sources(error);
-    Failure::new(Exit::Failed, format!("{whom} did not answer: {why}"))
-}

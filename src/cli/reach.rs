@@ -12,11 +12,9 @@ use tokio::net::UnixStream;
 
 use crate::cli::client::{self, Answer, Ask, NoAnswer};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::offline::{Offline, unanswered};
+use crate::cli::offline::Offline;
 use crate::cli::output::Output;
 use crate::config::Config;
-use crate::domain::id::Id;
-use crate::domain::secret::redact;
 use crate::store::{self, DataDir};
 use crate::sys::clock::Clock;
 
@@ -96,7 +94,7 @@ impl Reach {
     pub(super) async fn ask(&self, ask: &Ask) -> Result<Value, Failure> {
         let answer = match self.clock.within(ask.patience, self.answer(ask)).await {
             Ok(Ok(answer)) => answer.success(),
-            Ok(Err(error)) => Err(unanswered(&error, self.whom())),
+            Ok(Err(error)) => Err(error.failure(self.whom())),
             Err(_) => {
                 Err(Failure::new(Exit::Failed, self.whom().to_owned() + " did not answer in time"))
             }
@@ -144,22 +142,6 @@ impl Reach {
             Way::Offline(_) => "the data file",
         }
     }
-}
-
-/// Reads an id that somebody typed.
-///
-/// # Errors
-///
-/// [`Exit::NotFound`]: nothing can have a malformed id.
-pub(super) fn id<T>(text: &str, what: &str) -> Result<Id<T>, Failure> {
-    Id::parse(text).ok_or_else(|| {
-        let problem = format!("no {what} has the id {:?}", redact(text));
-        let next = format!(
-            "ids look like {}; `errand {what} list` shows them",
-            Id::<T>::from_bytes([0; 16])
-        );
-        Failure::new(Exit::NotFound, problem).then(next)
-    })
 }
 
 /// Where the control socket of a data directory is.

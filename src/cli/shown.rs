@@ -1,6 +1,10 @@
-//! Reads the answers of the control socket for people.
+//! What people see of the answers of the control socket, and what they type of it.
 
 use serde_json::Value;
+
+use crate::cli::exit::{Exit, Failure};
+use crate::domain::id::Id;
+use crate::domain::secret::redact;
 
 /// A field as text: strings as they are, lists with commas, nothing as a dash.
 pub(super) fn field(value: &Value, name: &str) -> String {
@@ -38,6 +42,22 @@ pub(super) fn items(value: &Value) -> &[Value] {
 /// `1 run`, `2 runs`.
 pub(super) fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// Reads an id that somebody typed.
+///
+/// # Errors
+///
+/// [`Exit::NotFound`]: nothing can have a malformed id.
+pub(super) fn id<T>(text: &str, what: &str) -> Result<Id<T>, Failure> {
+    Id::parse(text).ok_or_else(|| {
+        let problem = format!("no {what} has the id {:?}", redact(text));
+        let next = format!(
+            "ids look like {}; `errand {what} list` shows them",
+            Id::<T>::from_bytes([0; 16])
+        );
+        Failure::new(Exit::NotFound, problem).then(next)
+    })
 }
 
 #[cfg(test)]

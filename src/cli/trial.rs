@@ -31,9 +31,9 @@ use site::Site;
 
 /// Tries it once, on a page of the caller's or on a site that comes with the program.
 pub(super) async fn run(here: &Here, url: Option<String>) -> Result<(), Failure> {
-    if here.names_data_dir() {
-        let what = "`errand try` keeps nothing, so --data-dir has no meaning for it";
-        return Err(Failure::new(Exit::Usage, what).then("`errand dev` keeps its data"));
+    if here.names_data() {
+        let what = "`errand try` has data and settings of its own: --data-dir and --config mean nothing to it";
+        return Err(Failure::new(Exit::Usage, what).then("`errand dev` takes both"));
     }
     let mut signals = Signals::listen().map_err(|it| Failure::new(Exit::Failed, it.to_string()))?;
     let temporary = Temporary::make(&here.environment)?;

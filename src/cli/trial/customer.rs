@@ -8,7 +8,6 @@ use tokio::net::TcpStream;
 
 use crate::cli::client::{self, Answer, Ask, NoAnswer};
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::offline::unanswered;
 use crate::cli::output::Output;
 use crate::cli::shown::field;
 use crate::domain::money::Amount;
@@ -108,7 +107,7 @@ impl<'a> Customer<'a> {
         let ask = ask.with_key(self.key);
         match self.clock.within(ask.patience, self.answer(&ask)).await {
             Ok(Ok(answer)) => answer.success(),
-            Ok(Err(error)) => Err(unanswered(&error, "the API")),
+            Ok(Err(error)) => Err(error.failure("the API")),
             Err(_) => Err(Failure::new(Exit::Failed, "the API did not answer in time")),
         }
     }
