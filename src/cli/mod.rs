@@ -2,7 +2,7 @@
 //!
 //! Verbs that look at or change data ask the running daemon through its control socket; where no
 //! daemon holds the file, they open it and ask the same questions. `serve`, `dev` and `try` run a
-//! daemon themselves. Every verb ends with one of the codes of [`exit`], and what it prints for
+//! daemon themselves. Every verb ends with one of the codes of `exit`, and what it prints for
 //! scripts does not change with what it prints for people.
 
 mod command;

@@ -50,9 +50,11 @@ impl Signals {
     pub(super) async fn end_or(&mut self, again: impl Fn()) {
         loop {
             tokio::select! {
+                // What was asked for before the end is done before the end.
+                biased;
+                _ = self.hangup.recv() => again(),
                 _ = self.terminate.recv() => return,
                 _ = self.interrupt.recv() => return,
-                _ = self.hangup.recv() => again(),
             }
         }
     }
