@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use errand::domain::account::AccountId;
 use errand::domain::money::Amount;
-use errand::domain::run::{Outcome, Report};
+use errand::domain::outcome::{Outcome, Report};
 use errand::domain::time::Timestamp;
 use errand::store::{Error, Health, Options, Store, doctor};
 use errand::sys::clock::Clock;

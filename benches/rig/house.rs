@@ -11,7 +11,7 @@ use errand::config::Config;
 use errand::daemon::{Daemon, World};
 use errand::domain::account::{AccountId, Rights};
 use errand::domain::money::{Amount, Currency};
-use errand::domain::run::{Outcome, Report};
+use errand::domain::outcome::{Outcome, Report};
 use errand::inbound::{self, Peer};
 use errand::outbound::BoxFuture;
 use errand::store::FileDisk;

@@ -8,7 +8,8 @@ use tokio::sync::watch;
 
 use crate::agents::bench::Bench;
 use crate::agents::input::InputError;
-use crate::domain::run::{Outcome, RunId, Trigger};
+use crate::domain::outcome::Outcome;
+use crate::domain::run::{RunId, Trigger};
 use crate::outbound::BoxFuture;
 
 /// A kind of background work.

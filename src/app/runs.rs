@@ -12,7 +12,8 @@ use crate::app::{App, Error};
 use crate::domain::account::Caller;
 use crate::domain::limits::{EXTERNAL_ID_CHARS_MAX, INPUT_BYTES_MAX};
 use crate::domain::money::Amount;
-use crate::domain::run::{Ending, Run, RunId, Status, Trigger};
+use crate::domain::outcome::Ending;
+use crate::domain::run::{Run, RunId, Status, Trigger};
 use crate::store::runs::{Part, find_text};
 use crate::store::{ledger, queue, runs};
 

@@ -6,7 +6,8 @@
 use crate::app::Error;
 use crate::domain::ledger::EntryKind;
 use crate::domain::money::Amount;
-use crate::domain::run::{Attempt, Ending, Failure, Reason, Report, Run};
+use crate::domain::outcome::{Ending, Failure, Reason, Report};
+use crate::domain::run::{Attempt, Run};
 use crate::domain::time::Timestamp;
 use crate::store::{self, Txn, ledger, queue, runs};
 

@@ -12,7 +12,8 @@ use crate::agents::{Agent, Bench, Progress, Task};
 use crate::app::App;
 use crate::app::jobs::{self, Job};
 use crate::background::{BoxFuture, Loop, STEP_MAX};
-use crate::domain::run::{Attempt, Failure, Outcome, Reason};
+use crate::domain::outcome::{Failure, Outcome, Reason};
+use crate::domain::run::Attempt;
 use crate::sys::shutdown::{Phase, Shutdown};
 
 /// Claims runs and executes them, a fixed number at a time.

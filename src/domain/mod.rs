@@ -24,4 +24,5 @@ pub mod target;
 
 pub mod account;
 pub mod ledger;
+pub mod outcome;
 pub mod run;

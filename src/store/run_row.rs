@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::account::{AccountId, KeyId};
 use crate::domain::money::Amount;
-use crate::domain::run::{Failure, Reason, Run, RunId, ScheduleId, Status, Trigger};
+use crate::domain::outcome::{Failure, Reason};
+use crate::domain::run::{Run, RunId, ScheduleId, Status, Trigger};
 use crate::domain::time::Timestamp;
 use crate::store::codec::Record;
 

@@ -6,7 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::account::AccountId;
-use crate::domain::run::{Report, Run, RunId, Status};
+use crate::domain::outcome::Report;
+use crate::domain::run::{Run, RunId, Status};
 use crate::store::codec::{self, Record};
 use crate::store::error::Error;
 use crate::store::key::Key;

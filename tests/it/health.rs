@@ -140,7 +140,6 @@ async fn the_page_of_counters_has_what_happened() {
         ("errand_rate_limited_total", 1.0),
         ("errand_late_results_total", 0.0),
         ("errand_commit_failures_total", 0.0),
-        ("errand_damaged_records_total", 0.0),
         ("errand_connections", 1.0),
     ] {
         assert!((value(page, series) - expected).abs() < 0.1, "{series}: {page}");

@@ -6,7 +6,8 @@ use errand::domain::account::AccountId;
 use errand::domain::ledger::{Entry, EntryKind};
 use errand::domain::limits::{ATTEMPTS_MAX, LOST_RUN_PAUSES};
 use errand::domain::money::Amount;
-use errand::domain::run::{Attempt, Ending, Outcome, Report, Run, RunId, Status};
+use errand::domain::outcome::{Ending, Outcome, Report};
+use errand::domain::run::{Attempt, Run, RunId, Status};
 use errand::domain::time::Timestamp;
 use errand::store::queue::Claim;
 use errand::store::runs_list::{Filter, Window};
@@ -207,7 +208,7 @@ impl Book {
         old.len()
     }
 
-    fn fail(&mut self, id: RunId, failure: errand::domain::run::Failure, now: Timestamp) {
+    fn fail(&mut self, id: RunId, failure: errand::domain::outcome::Failure, now: Timestamp) {
         self.end(id, Ending::Failed(failure), None, now);
     }
 

@@ -3,7 +3,8 @@
 use errand::domain::account::AccountId;
 use errand::domain::ledger::EntryKind;
 use errand::domain::money::Amount;
-use errand::domain::run::{Attempt, Ending, Failure, Outcome, Reason, Report, Run, RunId, Status};
+use errand::domain::outcome::{Ending, Failure, Outcome, Reason, Report};
+use errand::domain::run::{Attempt, Run, RunId, Status};
 use errand::domain::time::Timestamp;
 use errand::store::queue::{self, Claim};
 use errand::store::{Error, Txn, accounts, ledger, runs, runs_list};

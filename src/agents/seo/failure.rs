@@ -3,7 +3,7 @@
 use crate::agents::page::fetch::{Trouble, Unfetched};
 use crate::agents::page::text::quote;
 use crate::agents::page::trail::Astray;
-use crate::domain::run::{Failure, Reason};
+use crate::domain::outcome::{Failure, Reason};
 use crate::outbound::Error;
 
 /// A code. Source: the contract, section 6.

@@ -14,8 +14,8 @@ use crate::agents::seo::failure::{Code, Undone};
 use crate::agents::seo::subject::Fetched;
 use crate::agents::seo::{report, result};
 use crate::domain::limits::URL_BYTES_MAX;
+use crate::domain::outcome::{Outcome, Report};
 use crate::domain::receiver::{UrlPolicy, UrlReason};
-use crate::domain::run::{Outcome, Report};
 use crate::domain::target::PageUrl;
 use crate::outbound::BoxFuture;
 

@@ -153,7 +153,7 @@ const COUNT_KEY_BYTES: usize = 16 + 2 + 1;
 mod tests {
     use super::*;
     use crate::domain::id::Id;
-    use crate::domain::run::Report;
+    use crate::domain::outcome::Report;
     use crate::store::Txn;
     use crate::store::doctor::sample::{
         ALICE, BOB, DONE, NOW, RUNNING, WAITING, check_problems, claim, find,

@@ -207,7 +207,8 @@ fn claim_fault(view: &View, run: &Run) -> Result<Option<Fault>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::run::{Failure, Reason, RunId};
+    use crate::domain::outcome::{Failure, Reason};
+    use crate::domain::run::RunId;
     use crate::store::Txn;
     use crate::store::doctor::sample::{
         self, ALICE, BOB, DONE, FAILED, GHOST, NOW, RUNNING, WAITING, check_problems, find,

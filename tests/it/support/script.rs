@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use errand::agents::{Agent, Bench, Entry, InputError, Problem, Task};
-use errand::domain::run::{Failure, Outcome, Reason, Report};
+use errand::domain::outcome::{Failure, Outcome, Reason, Report};
 use errand::outbound::BoxFuture;
 use serde_json::{Map, Value, json};
 
