@@ -116,7 +116,7 @@ fn facts(subject: &Subject) -> Value {
     let in_head = facts.links.iter().filter(|it| it.part == Part::Head);
     let translations = in_head.filter(|it| it.is("alternate") && it.hreflang.is_some()).count();
     let own = subject.url().origin();
-    let links = facts.anchors.iter().filter_map(|it| subject.resolve(it.href.as_deref()?.trim()));
+    let links = subject.targets().filter_map(|(_, url)| url);
     let (internal, external): (Vec<_>, Vec<_>) = links
         .filter(|it| matches!(it.scheme(), "http" | "https"))
         .partition(|it| it.origin() == own);

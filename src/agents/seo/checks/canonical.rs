@@ -119,6 +119,7 @@ impl Candidate {
 fn candidates(subject: &Subject, page: &Document) -> Vec<Candidate> {
     let in_head = page.facts.links.iter().filter(|it| it.part == Part::Head && it.is("canonical"));
     let mut found: Vec<_> = in_head
+        .take(CANDIDATES_MAX)
         .filter_map(|it| Some((it.node, it.href.clone()?)))
         .map(|(node, href)| Candidate { href, place: CandidatePlace::Element(node) })
         .collect();
@@ -247,6 +248,8 @@ fn fault(page: &Document, places: &[Candidate], title: &str) -> Judgement {
     Judgement::Fail(Found::new(title).at_each(places, |it| it.evidence(page)))
 }
 
+/// Canonical links that are looked at.
+const CANDIDATES_MAX: usize = 100;
 /// Why a rule has nothing to look at.
 const NONE: &str = "the page names no canonical address";
 
