@@ -19,7 +19,7 @@ use errand::agents::{Patience, Progress, Step};
 use errand::domain::run::{Outcome, Reason};
 use errand::outbound::fake::Lookup;
 use serde_json::Value;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use url::Url;
 
 use corpus::{Corpus, file, origin};
@@ -161,6 +161,26 @@ async fn a_host_that_cannot_be_reached_is_named_with_the_reason() {
     let dialled: Vec<_> = internet.dialled().iter().map(ToString::to_string).collect();
     assert_eq!(dialled[..2], ["8.8.8.8:80", "9.9.9.9:80"]);
     assert!(dialled.len() == 3 && dialled[2].ends_with(":443"), "{dialled:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn sizes_that_do_not_matter_do_not_fail_an_audit() {
+    let corpus = Corpus::serve();
+    corpus.internet.site("gone.example", 80, async |mut stream| {
+        let mut request = [0; 16];
+        let _ = stream.read_exact(&mut request).await;
+        let head = "HTTP/1.1 404 X\r\nContent-Type: text/html\r\nContent-Length: 99999999\r\n\r\n";
+        let rules = "HTTP/1.1 200 X\r\nContent-Length: 9999999\r\n\r\nUser-agent: *\n";
+        let is_rules = request.starts_with(b"GET /robots.txt");
+        let _ = stream.write_all(if is_rules { rules } else { head }.as_bytes()).await;
+        let filler = b"Disallow: /x\n".repeat(10_000);
+        while is_rules && stream.write_all(&filler).await.is_ok() {}
+    });
+    let outcome = corpus.audit_url("http://gone.example/", Progress::default()).await;
+    let Outcome::Succeeded(report) = outcome else { panic!("{outcome:?}") };
+    let result: Value = serde_json::from_str(&report.result.unwrap()).unwrap();
+    let expected = ["http-status-code", "https", "robots-txt-size"];
+    assert_eq!(with_verdict(&result, "fail"), expected.map(str::to_owned).into());
 }
 
 #[tokio::test(start_paused = true)]
