@@ -286,7 +286,10 @@ pub(crate) fn file(name: &str) -> Vec<u8> {
         }
         "html-huge.html" => {
             let rows = (0..36_000).map(|it| {
-                format!("<p>Row {it} of the long register of boats, with its owner and the date of the last inspection.</p>\n")
+                format!(
+                    "<p>Row {it} of the long register of boats, with its owner and the date of \
+                     the last inspection.</p>\n"
+                )
             });
             let rows: String = rows.collect();
             let page = String::from_utf8(file("gzip.html")).unwrap();

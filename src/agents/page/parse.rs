@@ -211,6 +211,8 @@ mod tests {
         let attributes: String = (0..400).map(|it| format!(" a{it}=1")).collect();
         let page = format!("<p><b{attributes}></p>{}", "<p>x</p>".repeat(5_000));
         assert_eq!(check_hostile(&page, &Patience::endless()).stopped, Some(Stop::Attributes));
+        let page = format!("<p><b a='{}'></p>{}", "x".repeat(100_000), "<p>x</p>".repeat(5_000));
+        assert_eq!(check_hostile(&page, &Patience::endless()).stopped, Some(Stop::Attributes));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Numbers instead of owners, so that nothing recurses: not to walk the tree, not to drop it.
 //! Comments and the content of `template` are not kept.
 
-use html5ever::{Attribute, LocalName, QualName, ns};
+use html5ever::{LocalName, QualName, ns};
 
 /// The number of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,9 +40,18 @@ pub enum NodeKind {
     /// The document, or something that is not kept.
     Root,
     /// An element with its attributes.
-    Element(QualName, Vec<Attribute>),
+    Element(QualName, Box<[Attribute]>),
     /// Text.
     Text(String),
+}
+
+/// An attribute of an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name, lower case, without namespace.
+    pub name: LocalName,
+    /// Its value.
+    pub value: Box<str>,
 }
 
 /// A step of a walk through the tree.
@@ -102,10 +111,9 @@ impl Node {
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&str> {
         match &self.kind {
-            NodeKind::Element(_, attributes) => attributes
-                .iter()
-                .find(|it| it.name.ns == ns!() && *it.name.local == *name)
-                .map(|it| &*it.value),
+            NodeKind::Element(_, attributes) => {
+                attributes.iter().find(|it| *it.name == *name).map(|it| &*it.value)
+            }
             NodeKind::Root | NodeKind::Text(_) => None,
         }
     }
@@ -232,11 +240,11 @@ impl Tree {
     pub fn add_attributes(&mut self, id: NodeId, more: Vec<Attribute>) {
         self.change(id, |node| {
             if let NodeKind::Element(_, attributes) = &mut node.kind {
-                for attribute in more {
-                    if attributes.iter().all(|it| it.name != attribute.name) {
-                        attributes.push(attribute);
-                    }
-                }
+                let mut all = std::mem::take(attributes).into_vec();
+                let is_new = |it: &Attribute| all.iter().all(|other| other.name != it.name);
+                let new: Vec<_> = more.into_iter().filter(is_new).collect();
+                all.extend(new);
+                *attributes = all.into();
             }
         });
     }
@@ -321,7 +329,7 @@ mod tests {
 
     fn element(tree: &mut Tree, name: &str) -> NodeId {
         let name = QualName::new(None, ns!(html), LocalName::from(name));
-        tree.create(NodeKind::Element(name, vec![]), Span::default())
+        tree.create(NodeKind::Element(name, Box::default()), Span::default())
     }
 
     /// The tree as text: `a(b,c)`.

@@ -153,7 +153,8 @@ mod tests {
             kind in prop::sample::select(&["text/html", "application/xhtml+xml"][..]),
         ) {
             let html = pieces.concat() + &noise + &pieces.concat();
-            if let Ok(audit) = examine(Sample::html(html).content_type(kind).0, &Patience::endless()) {
+            let sample = Sample::html(html).content_type(kind);
+            if let Ok(audit) = examine(sample.0, &Patience::endless()) {
                 prop_assert!(audit.score.value <= 100);
                 let report = crate::agents::seo::report::of(&audit);
                 prop_assert!(report.chars().count() <= crate::domain::limits::OUTPUT_CHARS_MAX);

@@ -214,7 +214,8 @@ mod tests {
     fn a_result_stays_small_whatever_the_page_is() {
         let long = "é\"".repeat(3_000);
         let body = format!(
-            "<div id='{long}'><a href='javascript:{long}' class='{long}'>{long}</a><img alt=' ' src='{long}'>"
+            "<div id='{long}'><a href='javascript:{long}' class='{long}'>{long}</a>\
+             <img alt=' ' src='{long}'>"
         );
         let head = format!("<meta name=robots content='{long}'><link rel=canonical href='{long}'>")
             .repeat(30);
