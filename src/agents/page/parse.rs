@@ -76,7 +76,8 @@ const PIECE_BYTES_MAX: usize = 4 * 1024;
 mod tests {
     use super::*;
     use crate::agents::page::gate::{DEPTH_KEPT, ELEMENTS_MAX, HeadEnd, Stop};
-    use crate::agents::page::tree::{NodeId, NodeKind, Visit};
+    use crate::agents::page::tree::{NodeId, NodeKind};
+    use crate::agents::page::walk::Visit;
     use crate::sys::clock::Clock;
     use std::time::Duration;
 
