@@ -172,13 +172,15 @@ pub(crate) fn answers(manifest: &Manifest, name: &str, site: &Site) -> BTreeMap<
         };
         answers.insert(page.path.clone(), answer);
     }
-    // The target of the redirects is not in the corpus; this page has no fault without its header.
+    // Two targets are not in the corpus. This page has no fault without its header.
     let plain = manifest.pages.iter().find(|it| it.id == "noindex-header");
     if let Some(page) = plain.filter(|_| name == "main") {
         let body = fill(&page.file.as_deref().map(file).unwrap());
         let html = ("Content-Type".to_owned(), "text/html; charset=utf-8".to_owned());
         let head = head(200, &[html], body.len());
         answers.insert("/ok/good-basic".to_owned(), Answer { head, body, ..Answer::default() });
+        let moved = self::head(301, &[("Location".to_owned(), "/ok/good-basic".to_owned())], 0);
+        answers.insert("/r/one".to_owned(), Answer { head: moved, ..Answer::default() });
     }
     let robots = &site.robots;
     let body = match (&robots.file, &robots.body) {

@@ -109,6 +109,24 @@ pub async fn robots(bench: &Bench, page: &Url) -> RobotsAnswer {
     RobotsAnswer { kind, url, took: start.elapsed() }
 }
 
+/// Asks one address once; a redirect is an answer.
+///
+/// # Errors
+///
+/// [`Error`] says in which stage it broke.
+///
+/// # Cancel safety
+///
+/// Safe: a dropped call leaves nothing behind.
+pub async fn once(bench: &Bench, url: &PageUrl) -> Result<Reply, Error> {
+    let ask = ask(bench, url.url(), Limits::default());
+    let answer = bench.client.open(&ask).await?;
+    if !(200..300).contains(&answer.status) {
+        return Ok(Reply::from_head(&answer));
+    }
+    answer.read(&ask.limits).await.map(Reply::from)
+}
+
 /// The time until the head of the page's answer is there, asked for once more.
 ///
 /// # Cancel safety

@@ -37,13 +37,27 @@ pub struct Audit {
 ///
 /// [`Undone`] when it is not a page at all: another type of document, or a firewall's question.
 pub fn examine(fetched: Fetched, patience: &Patience) -> Result<Audit, Undone> {
+    prepare(fetched, patience).map(judge)
+}
+
+/// Reads what was fetched, so that it can be judged, or seen what else must be asked first.
+///
+/// # Errors
+///
+/// As [`examine`].
+pub fn prepare(fetched: Fetched, patience: &Patience) -> Result<Subject, Undone> {
     let reading = read(&fetched.visit.reply, patience)?;
-    let subject = Subject::new(fetched, reading);
+    Ok(Subject::new(fetched, reading))
+}
+
+/// Applies every rule.
+#[must_use]
+pub fn judge(subject: Subject) -> Audit {
     let rules = RULES.iter().flat_map(|it| it.iter());
     let mut checks: Vec<Check> = rules.map(|it| apply(it, &subject)).collect();
     let score = rate(&mut checks);
     let lighthouse = subject.document().and_then(|_| lighthouse(&checks));
-    Ok(Audit { subject, checks, score, lighthouse })
+    Audit { subject, checks, score, lighthouse }
 }
 
 fn apply(rule: &'static Rule, subject: &Subject) -> Check {

@@ -7,6 +7,7 @@ use url::Url;
 use crate::agents::page::document::Document;
 use crate::agents::page::facts::{Anchor, Facts};
 use crate::agents::page::fetch::Visit;
+use crate::agents::page::reply::Reply;
 use crate::agents::page::robots::RobotsAnswer;
 use crate::agents::page::tree::{NodeId, Span};
 use crate::agents::page::xml::Malformed;
@@ -22,8 +23,21 @@ pub struct Fetched {
     pub second_first_byte: Option<Duration>,
     /// The robots.txt of the final host.
     pub robots: RobotsAnswer,
+    /// What the canonical address answered, when it is another and was asked.
+    pub canonical_target: Option<TargetAnswer>,
     /// When it was fetched.
     pub at: Timestamp,
+}
+
+/// What another address answered that the page leads to.
+#[derive(Clone, Debug)]
+pub enum TargetAnswer {
+    /// An answer, redirects included.
+    Reply(Box<Reply>),
+    /// Nothing; the fragment says why.
+    Failed(String),
+    /// It was not asked; the fragment says why.
+    NotAsked(&'static str),
 }
 
 /// What the checks look at.

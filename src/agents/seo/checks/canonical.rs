@@ -148,6 +148,18 @@ pub fn address(subject: &Subject, page: &Document) -> Option<Url> {
         .then_some(url)
 }
 
+/// Whether nothing is wrong with the link itself.
+#[must_use]
+pub fn is_sound(subject: &Subject, page: &Document) -> bool {
+    canonical(subject, page) == Judgement::Pass
+}
+
+/// Where the canonical links stand.
+#[must_use]
+pub fn links(subject: &Subject, page: &Document) -> Vec<Evidence> {
+    named(subject, page).iter().map(|it| it.evidence(page)).collect()
+}
+
 fn without_fragment(mut url: Url) -> Url {
     url.set_fragment(None);
     url
