@@ -125,6 +125,9 @@ pub const GENERIC_LINKS: [(&str, &str); 21] = [
 /// Whether a text is one of the lists' link texts: of the language when it has a list, else of any.
 #[must_use]
 pub fn is_generic_link(text: &str, language: Option<&str>) -> bool {
+    if text.len() > LINK_BYTES_MAX {
+        return false;
+    }
     let plain = text.trim_end_matches(|it: char| it.is_whitespace() || TRAILERS.contains(it));
     let plain = plain.to_lowercase();
     let primary = language.map(|it| it.split('-').next().unwrap_or(it));
@@ -156,6 +159,8 @@ fn is_in(text: &str, list: &str) -> bool {
     list.split('|').any(|it| it == text)
 }
 
+/// Bytes of a link text that may still be generic.
+const LINK_BYTES_MAX: usize = 120;
 /// Signs that follow a link text without adding to it.
 const TRAILERS: &str = ".…:;!?>»›→⟶➔➜▸▶";
 

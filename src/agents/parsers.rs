@@ -14,7 +14,7 @@ use tokio::task::spawn_blocking;
 
 use crate::sys::clock::{Clock, Mark};
 
-/// Runs CPU work, at most [`PARSES_MAX`] pieces at a time; cheap to clone.
+/// Runs CPU work, two pieces at a time; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Parsers {
     clock: Clock,

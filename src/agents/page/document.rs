@@ -185,6 +185,12 @@ mod tests {
     }
 
     #[test]
+    fn a_document_may_move_between_threads() {
+        fn is_send<T: Send + Sync>() {}
+        is_send::<Document>();
+    }
+
+    #[test]
     fn an_element_that_was_not_written_has_no_place() {
         let page = read("<p>x");
         assert_eq!(page.facts.html.and_then(|it| page.span(it)), None);

@@ -78,8 +78,11 @@ pub async fn page(bench: &Bench, start: &PageUrl) -> Result<Visit, Unfetched> {
             Ok(Next::Arrived) => {
                 let (asked, url) = (start.url().clone(), trail.url().clone());
                 let hops = trail.hops().to_vec();
+                let head = Reply::from_head(&answer);
                 return match answer.read(&limits).await {
                     Ok(answer) => Ok(Visit { asked, hops, url, reply: answer.into() }),
+                    // The status says it all; nobody needs the rest.
+                    Err(_) if head.status >= 400 => Ok(Visit { asked, hops, url, reply: head }),
                     Err(error) => Err(failed(&trail, Trouble::Exchange(error))),
                 };
             }
@@ -104,6 +107,24 @@ pub async fn robots(bench: &Bench, page: &Url) -> RobotsAnswer {
         Err(_) => AnswerKind::Unreachable("its address is not fetched".to_owned()),
     };
     RobotsAnswer { kind, url, took: start.elapsed() }
+}
+
+/// Asks one address once; a redirect is an answer.
+///
+/// # Errors
+///
+/// [`Error`] says in which stage it broke.
+///
+/// # Cancel safety
+///
+/// Safe: a dropped call leaves nothing behind.
+pub async fn once(bench: &Bench, url: &PageUrl) -> Result<Reply, Error> {
+    let ask = ask(bench, url.url(), Limits::default());
+    let answer = bench.client.open(&ask).await?;
+    if !(200..300).contains(&answer.status) {
+        return Ok(Reply::from_head(&answer));
+    }
+    answer.read(&ask.limits).await.map(Reply::from)
 }
 
 /// The time until the head of the page's answer is there, asked for once more.
@@ -147,7 +168,6 @@ async fn read_robots(mut answer: Opened) -> AnswerKind {
         match answer.chunk(&ROBOTS_LIMITS).await {
             Ok(Some(chunk)) => body.extend_from_slice(&chunk),
             Ok(None) => break,
-            Err(Error::TooLarge(_)) if body.len() > BYTES_MAX => break,
             Err(error) => return AnswerKind::Unreachable(error.to_string()),
         }
     }
@@ -178,13 +198,13 @@ const HOPS_MAX: usize = 10;
 const ROBOTS_HOPS_MAX: usize = 5;
 /// What is asked for: pages, and anything for want of one.
 const ACCEPT: &str = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1";
-/// The limits of a robots.txt.
+/// The limits of a robots.txt; whoever reads it stops long before these sizes.
 const ROBOTS_LIMITS: Limits = Limits {
     dns: Duration::from_secs(3),
     connect: Duration::from_secs(5),
     tls: Duration::from_secs(5),
     head: Duration::from_secs(10),
     total: Duration::from_secs(15),
-    wire_bytes: 2 * 1024 * 1024,
-    decoded_bytes: 2 * 1024 * 1024,
+    wire_bytes: 64 * 1024 * 1024,
+    decoded_bytes: 64 * 1024 * 1024,
 };

@@ -59,7 +59,7 @@ pub struct HeadEnd {
 pub enum Stop {
     /// More than [`ELEMENTS_MAX`] elements.
     Elements,
-    /// More than [`ATTRIBUTES_MAX`] attributes in all.
+    /// More than [`ATTRIBUTES_MAX`] attributes in all, or too large ones.
     Attributes,
     /// Nested deeper than it should be possible.
     Depth,
@@ -140,7 +140,8 @@ impl<'a> Gate<'a> {
         self.tokens.set(count);
         if sink.elements() > ELEMENTS_MAX {
             self.stopped.set(Some(Stop::Elements));
-        } else if sink.attributes() > ATTRIBUTES_MAX {
+        } else if sink.attributes() > ATTRIBUTES_MAX || sink.attribute_bytes() > ATTRIBUTE_BYTES_MAX
+        {
             self.stopped.set(Some(Stop::Attributes));
         } else if sink.newest_depth() > DEPTH_MAX {
             self.stopped.set(Some(Stop::Depth));
@@ -303,6 +304,8 @@ fn is_empty_element(tag: &Tag) -> bool {
 pub const ELEMENTS_MAX: usize = 200_000;
 /// Attributes that all elements of a page may have together.
 pub const ATTRIBUTES_MAX: usize = 500_000;
+/// Bytes of all values of attributes; formatting elements copy theirs when they are misnested.
+const ATTRIBUTE_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Depth to which the tree is kept as written, as in Chromium.
 pub const DEPTH_KEPT: u32 = 512;
 /// Depth at which the gate closes, because keeping tags back did not help.

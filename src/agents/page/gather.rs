@@ -5,7 +5,8 @@ use html5ever::{LocalName, local_name, ns};
 use crate::agents::page::facts::{Anchor, Facts, Heading, Image, Link, Meta, Part, Title};
 use crate::agents::page::style::is_unseen;
 use crate::agents::page::text::push_squeezed;
-use crate::agents::page::tree::{Node, NodeId, NodeKind, Tree, Visit};
+use crate::agents::page::tree::{Node, NodeId, NodeKind, Tree};
+use crate::agents::page::walk::Visit;
 
 /// Gathers the facts of a page.
 #[must_use]

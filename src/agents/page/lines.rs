@@ -9,7 +9,7 @@ pub struct Place {
     pub column: u32,
 }
 
-/// Knows the place of every [`STRIDE`]th byte of one text, so that any other is near one.
+/// Knows the places of some bytes of one text, at equal distances, so that any other is near one.
 #[derive(Clone, Debug)]
 pub struct Lines {
     marks: Vec<Place>,

@@ -19,6 +19,7 @@ pub mod parse;
 pub mod prescan;
 pub mod sink;
 pub mod tree;
+pub mod walk;
 
 pub mod document;
 pub mod facts;

@@ -76,7 +76,8 @@ const PIECE_BYTES_MAX: usize = 4 * 1024;
 mod tests {
     use super::*;
     use crate::agents::page::gate::{DEPTH_KEPT, ELEMENTS_MAX, HeadEnd, Stop};
-    use crate::agents::page::tree::{NodeId, NodeKind, Visit};
+    use crate::agents::page::tree::{NodeId, NodeKind};
+    use crate::agents::page::walk::Visit;
     use crate::sys::clock::Clock;
     use std::time::Duration;
 
@@ -210,6 +211,8 @@ mod tests {
         assert_eq!(check_hostile(&page, &Patience::endless()).stopped, Some(Stop::Elements));
         let attributes: String = (0..400).map(|it| format!(" a{it}=1")).collect();
         let page = format!("<p><b{attributes}></p>{}", "<p>x</p>".repeat(5_000));
+        assert_eq!(check_hostile(&page, &Patience::endless()).stopped, Some(Stop::Attributes));
+        let page = format!("<p><b a='{}'></p>{}", "x".repeat(100_000), "<p>x</p>".repeat(5_000));
         assert_eq!(check_hostile(&page, &Patience::endless()).stopped, Some(Stop::Attributes));
     }
 

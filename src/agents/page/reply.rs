@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::outbound::{Answer, Headers, Timing, TlsFacts};
+use crate::outbound::{Answer, Headers, Opened, Timing, TlsFacts};
 
 /// A whole answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +24,18 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// An answer of which only the head is there.
+    #[must_use]
+    pub fn from_head(answer: &Opened) -> Self {
+        Self {
+            status: answer.status,
+            headers: as_text(&answer.headers),
+            timing: answer.timing,
+            tls: answer.tls.clone(),
+            ..Self::default()
+        }
+    }
+
     /// The first header of this name, in lower case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {

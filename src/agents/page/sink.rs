@@ -8,9 +8,9 @@ use std::cell::{Cell, RefCell};
 
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
 use html5ever::tendril::StrTendril;
-use html5ever::{Attribute, LocalName, Namespace, QualName, interface::ElemName, local_name, ns};
+use html5ever::{LocalName, Namespace, QualName, interface::ElemName, local_name, ns};
 
-use crate::agents::page::tree::{NodeId, NodeKind, Span, Tree};
+use crate::agents::page::tree::{Attribute, NodeId, NodeKind, Span, Tree};
 
 /// Builds a tree.
 #[derive(Debug, Default)]
@@ -20,6 +20,7 @@ pub struct Sink {
     token: Cell<Span>,
     elements: Cell<usize>,
     attributes: Cell<usize>,
+    attribute_bytes: Cell<usize>,
     newest_depth: Cell<u32>,
     has_body: Cell<bool>,
 }
@@ -49,6 +50,12 @@ impl Sink {
         self.attributes.get()
     }
 
+    /// Bytes of the values of all attributes made so far.
+    #[must_use]
+    pub const fn attribute_bytes(&self) -> usize {
+        self.attribute_bytes.get()
+    }
+
     /// How many elements the one put into the tree last is inside of.
     #[must_use]
     pub const fn newest_depth(&self) -> u32 {
@@ -59,6 +66,16 @@ impl Sink {
     #[must_use]
     pub const fn has_body(&self) -> bool {
         self.has_body.get()
+    }
+
+    /// Takes over attributes and counts them.
+    fn take(&self, attributes: Vec<html5ever::Attribute>) -> Vec<Attribute> {
+        self.attributes.set(self.attributes.get().saturating_add(attributes.len()));
+        let attributes = attributes.into_iter().map(|it| {
+            self.attribute_bytes.set(self.attribute_bytes.get().saturating_add(it.value.len()));
+            Attribute { name: it.name.local, value: Box::from(&*it.value) }
+        });
+        attributes.collect()
     }
 
     fn put(&self, child: NodeOrText<NodeId>, parent: NodeId) {
@@ -110,12 +127,17 @@ impl TreeSink for Sink {
         }
     }
 
-    fn create_element(&self, name: QualName, attrs: Vec<Attribute>, _: ElementFlags) -> NodeId {
+    fn create_element(
+        &self,
+        name: QualName,
+        attrs: Vec<html5ever::Attribute>,
+        _: ElementFlags,
+    ) -> NodeId {
         let is_body = matches!(name.local, local_name!("body") | local_name!("frameset"));
         self.has_body.set(self.has_body.get() || (is_body && name.ns == ns!(html)));
         self.elements.set(self.elements.get().saturating_add(1));
-        self.attributes.set(self.attributes.get().saturating_add(attrs.len()));
-        self.tree.borrow_mut().create(NodeKind::Element(name, attrs), self.token.get())
+        let attributes = self.take(attrs).into();
+        self.tree.borrow_mut().create(NodeKind::Element(name, attributes), self.token.get())
     }
 
     fn create_comment(&self, _text: StrTendril) -> NodeId {
@@ -158,9 +180,9 @@ impl TreeSink for Sink {
         self.put_before(new_node, *sibling);
     }
 
-    fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<Attribute>) {
-        self.attributes.set(self.attributes.get().saturating_add(attrs.len()));
-        self.tree.borrow_mut().add_attributes(*target, attrs);
+    fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<html5ever::Attribute>) {
+        let attributes = self.take(attrs);
+        self.tree.borrow_mut().add_attributes(*target, attributes);
     }
 
     fn remove_from_parent(&self, target: &NodeId) {

@@ -3,7 +3,9 @@
 //! Numbers instead of owners, so that nothing recurses: not to walk the tree, not to drop it.
 //! Comments and the content of `template` are not kept.
 
-use html5ever::{Attribute, LocalName, QualName, ns};
+use html5ever::{LocalName, QualName, ns};
+
+use crate::agents::page::walk::Walk;
 
 /// The number of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,18 +42,18 @@ pub enum NodeKind {
     /// The document, or something that is not kept.
     Root,
     /// An element with its attributes.
-    Element(QualName, Vec<Attribute>),
+    Element(QualName, Box<[Attribute]>),
     /// Text.
     Text(String),
 }
 
-/// A step of a walk through the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Visit {
-    /// A node begins.
-    Enter(NodeId),
-    /// All that is inside it has been visited.
-    Leave(NodeId),
+/// An attribute of an element.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name, lower case, without namespace.
+    pub name: LocalName,
+    /// Its value.
+    pub value: Box<str>,
 }
 
 /// All nodes of a page.
@@ -102,10 +104,9 @@ impl Node {
     #[must_use]
     pub fn attribute(&self, name: &str) -> Option<&str> {
         match &self.kind {
-            NodeKind::Element(_, attributes) => attributes
-                .iter()
-                .find(|it| it.name.ns == ns!() && *it.name.local == *name)
-                .map(|it| &*it.value),
+            NodeKind::Element(_, attributes) => {
+                attributes.iter().find(|it| *it.name == *name).map(|it| &*it.value)
+            }
             NodeKind::Root | NodeKind::Text(_) => None,
         }
     }
@@ -142,14 +143,21 @@ impl Tree {
         self.node(id)?.previous
     }
 
+    /// The node after this one in the same parent.
+    #[must_use]
+    pub fn next(&self, id: NodeId) -> Option<NodeId> {
+        self.node(id)?.next
+    }
+
+    /// The first node inside this one.
+    #[must_use]
+    pub fn first(&self, id: NodeId) -> Option<NodeId> {
+        self.node(id)?.first
+    }
+
     /// The nodes directly inside this one, in order.
     pub fn children(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
-        let mut next = self.node(id).and_then(|it| it.first);
-        std::iter::from_fn(move || {
-            let child = next?;
-            next = self.node(child).and_then(|it| it.next);
-            Some(child)
-        })
+        std::iter::successors(self.first(id), |it| self.next(*it))
     }
 
     /// All nodes inside `root` in the order of the source, each entered and left.
@@ -157,7 +165,7 @@ impl Tree {
     /// The caller may ask to skip what is inside the node just entered.
     #[must_use]
     pub const fn walk(&self, root: NodeId) -> Walk<'_> {
-        Walk { tree: self, root, at: Visit::Enter(root), skip: false }
+        Walk::new(self, root)
     }
 
     /// Adds a node that is not yet anywhere.
@@ -232,11 +240,11 @@ impl Tree {
     pub fn add_attributes(&mut self, id: NodeId, more: Vec<Attribute>) {
         self.change(id, |node| {
             if let NodeKind::Element(_, attributes) = &mut node.kind {
-                for attribute in more {
-                    if attributes.iter().all(|it| it.name != attribute.name) {
-                        attributes.push(attribute);
-                    }
-                }
+                let mut all = std::mem::take(attributes).into_vec();
+                let is_new = |it: &Attribute| all.iter().all(|other| other.name != it.name);
+                let new: Vec<_> = more.into_iter().filter(is_new).collect();
+                all.extend(new);
+                *attributes = all.into();
             }
         });
     }
@@ -275,53 +283,15 @@ impl Tree {
     }
 }
 
-/// A walk through a tree, without recursion.
-#[derive(Debug)]
-pub struct Walk<'a> {
-    tree: &'a Tree,
-    root: NodeId,
-    at: Visit,
-    skip: bool,
-}
-
-impl Walk<'_> {
-    /// Leaves out what is inside the node that was entered last.
-    pub const fn skip_inside(&mut self) {
-        self.skip = true;
-    }
-}
-
-impl Iterator for Walk<'_> {
-    type Item = Visit;
-
-    fn next(&mut self) -> Option<Visit> {
-        let skip = std::mem::take(&mut self.skip);
-        self.at = match self.at {
-            Visit::Enter(id) => match self.tree.node(id)?.first.filter(|_| !skip) {
-                Some(child) => Visit::Enter(child),
-                None if id == self.root => return None,
-                None => Visit::Leave(id),
-            },
-            Visit::Leave(id) => {
-                let node = self.tree.node(id)?;
-                match (node.next, node.parent?) {
-                    (Some(next), _) => Visit::Enter(next),
-                    (None, parent) if parent == self.root => return None,
-                    (None, parent) => Visit::Leave(parent),
-                }
-            }
-        };
-        Some(self.at)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    use crate::agents::page::walk::Visit;
+
     fn element(tree: &mut Tree, name: &str) -> NodeId {
         let name = QualName::new(None, ns!(html), LocalName::from(name));
-        tree.create(NodeKind::Element(name, vec![]), Span::default())
+        tree.create(NodeKind::Element(name, Box::default()), Span::default())
     }
 
     /// The tree as text: `a(b,c)`.
@@ -364,31 +334,5 @@ mod tests {
         tree.detach(c);
         assert_eq!((shown(&tree).as_str(), tree.parent(c)), (" a;", None));
         assert_eq!(tree.parent(b), Some(c));
-    }
-
-    #[test]
-    fn a_walk_can_skip_what_is_inside_a_node() {
-        let mut tree = Tree::default();
-        let [a, b, c] = ["a", "b", "c"].map(|it| element(&mut tree, it));
-        tree.append(NodeId::DOCUMENT, a);
-        tree.append(a, b);
-        tree.append(NodeId::DOCUMENT, c);
-        let mut walk = tree.walk(NodeId::DOCUMENT);
-        assert_eq!(walk.next(), Some(Visit::Enter(a)));
-        walk.skip_inside();
-        assert_eq!(walk.next(), Some(Visit::Leave(a)));
-        assert_eq!(walk.next(), Some(Visit::Enter(c)));
-    }
-
-    #[test]
-    fn a_million_nested_nodes_are_walked_and_dropped_without_recursion() {
-        let mut tree = Tree::default();
-        let mut parent = NodeId::DOCUMENT;
-        for _ in 0..1_000_000 {
-            let id = element(&mut tree, "div");
-            tree.append(parent, id);
-            parent = id;
-        }
-        assert_eq!(tree.walk(NodeId::DOCUMENT).count(), 2_000_000);
     }
 }

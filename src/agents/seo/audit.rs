@@ -37,13 +37,27 @@ pub struct Audit {
 ///
 /// [`Undone`] when it is not a page at all: another type of document, or a firewall's question.
 pub fn examine(fetched: Fetched, patience: &Patience) -> Result<Audit, Undone> {
+    prepare(fetched, patience).map(judge)
+}
+
+/// Reads what was fetched, so that it can be judged, or seen what else must be asked first.
+///
+/// # Errors
+///
+/// As [`examine`].
+pub fn prepare(fetched: Fetched, patience: &Patience) -> Result<Subject, Undone> {
     let reading = read(&fetched.visit.reply, patience)?;
-    let subject = Subject { fetched, reading };
+    Ok(Subject::new(fetched, reading))
+}
+
+/// Applies every rule.
+#[must_use]
+pub fn judge(subject: Subject) -> Audit {
     let rules = RULES.iter().flat_map(|it| it.iter());
     let mut checks: Vec<Check> = rules.map(|it| apply(it, &subject)).collect();
     let score = rate(&mut checks);
     let lighthouse = subject.document().and_then(|_| lighthouse(&checks));
-    Ok(Audit { subject, checks, score, lighthouse })
+    Audit { subject, checks, score, lighthouse }
 }
 
 fn apply(rule: &'static Rule, subject: &Subject) -> Check {
@@ -113,6 +127,7 @@ fn not_html(reply: &Reply) -> Undone {
 mod tests {
     use super::*;
     use crate::agents::seo::sample::Sample;
+    use proptest::prelude::*;
 
     #[track_caller]
     fn check_undone(sample: Sample, code: Code) {
@@ -143,4 +158,60 @@ mod tests {
         assert_eq!((audit.score.value, audit.lighthouse), (100, Some(100)));
         assert!(Sample::html("").audit().score.value < 80);
     }
+
+    proptest! {
+        #[test]
+        fn any_page_is_audited_and_reported(
+            pieces in prop::collection::vec(prop::sample::select(PIECES), 0..60),
+            noise in "[a-zé<>/'\"= &;!-]{0,40}",
+            kind in prop::sample::select(&["text/html", "application/xhtml+xml"][..]),
+        ) {
+            let html = pieces.concat() + &noise + &pieces.concat();
+            let sample = Sample::html(html).content_type(kind);
+            if let Ok(audit) = examine(sample.0, &Patience::endless()) {
+                prop_assert!(audit.score.value <= 100);
+                let report = crate::agents::seo::report::of(&audit);
+                prop_assert!(report.chars().count() <= crate::domain::limits::OUTPUT_CHARS_MAX);
+                let _ = crate::agents::seo::result::of(&audit).to_string();
+            }
+        }
+    }
+
+    /// Parts of pages, good and bad.
+    const PIECES: &[&str] = &[
+        "<!DOCTYPE html>",
+        "<html lang=en>",
+        "<head>",
+        "</head>",
+        "<title>Title</title>",
+        "<meta name=robots content='noindex, unavailable_after: Fri, 1 Jan'>",
+        "<link rel=canonical href='//x:y'>",
+        "<link rel=alternate hreflang=zh-Hant href=/a>",
+        "<base href='data:,x'>",
+        "<body hidden>",
+        "<a href='javascript:x'>click here",
+        "<a href=/a title=b><img alt=''>",
+        "</a>",
+        "<h1>One",
+        "<h5 aria-hidden=true>Five</h5>",
+        "<table><tr><td>",
+        "</table>",
+        "<b><i><p>",
+        "</b></p>",
+        "<svg><title>t",
+        "<math><annotation-xml encoding=text/html>",
+        "</svg>",
+        "<template><h1>",
+        "</template>",
+        "<select><option>",
+        "<noscript><meta name=robots content=none></noscript>",
+        "<script>if (a<b) '<a>'</script>",
+        "<!-- comment -->",
+        "<![CDATA[x]]>",
+        "<frameset>",
+        "\0\u{feff}\r\n",
+        "&lt;&#0;&nosuch;",
+        "<picture><source></picture>",
+        "</p></br></body></html>",
+    ];
 }

@@ -116,7 +116,7 @@ fn facts(subject: &Subject) -> Value {
     let in_head = facts.links.iter().filter(|it| it.part == Part::Head);
     let translations = in_head.filter(|it| it.is("alternate") && it.hreflang.is_some()).count();
     let own = subject.url().origin();
-    let links = facts.anchors.iter().filter_map(|it| subject.resolve(it.href.as_deref()?.trim()));
+    let links = subject.targets().filter_map(|(_, url)| url);
     let (internal, external): (Vec<_>, Vec<_>) = links
         .filter(|it| matches!(it.scheme(), "http" | "https"))
         .partition(|it| it.origin() == own);
@@ -214,7 +214,8 @@ mod tests {
     fn a_result_stays_small_whatever_the_page_is() {
         let long = "é\"".repeat(3_000);
         let body = format!(
-            "<div id='{long}'><a href='javascript:{long}' class='{long}'>{long}</a><img alt=' ' src='{long}'>"
+            "<div id='{long}'><a href='javascript:{long}' class='{long}'>{long}</a>\
+             <img alt=' ' src='{long}'>"
         );
         let head = format!("<meta name=robots content='{long}'><link rel=canonical href='{long}'>")
             .repeat(30);

@@ -56,6 +56,9 @@ pub fn tags(subject: &Subject, page: &Document) -> Vec<RobotsTag> {
             name if is_search_bot(name) => Some(name.to_owned()),
             _ => continue,
         };
+        if tags.len() >= TAGS_MAX {
+            break;
+        }
         for directive in read_list(&meta.content) {
             let place = TagPlace::Element(meta.node);
             tags.push(RobotsTag { bot: bot.clone(), directive, place });
@@ -155,6 +158,8 @@ fn is_weekday(text: &str) -> bool {
 /// Directives that take a value.
 const VALUED: [&str; 4] =
     ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
+/// Directives of a page that are looked at, give or take a list.
+const TAGS_MAX: usize = 1_000;
 /// Directives of one list that are read.
 const DIRECTIVES_MAX: usize = 100;
 

@@ -34,6 +34,7 @@ impl Sample {
         Self(Fetched {
             visit: Visit { asked: url.clone(), hops: vec![], url, reply },
             second_first_byte: None,
+            canonical_target: None,
             robots: RobotsAnswer {
                 kind: AnswerKind::Missing(404),
                 url: robots,

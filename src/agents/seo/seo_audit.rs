@@ -3,15 +3,18 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use url::Url;
 
 use crate::agents::agent::{Agent, Entry, Task};
 use crate::agents::bench::Bench;
 use crate::agents::input::{Fields, InputError};
 use crate::agents::page::fetch;
-use crate::agents::seo::audit::{Audit, examine};
+use crate::agents::page::robots::Access;
+use crate::agents::seo::audit::{Audit, judge, prepare};
+use crate::agents::seo::checks::canonical_target;
 use crate::agents::seo::checks::reach::FIRST_BYTE_GOOD;
 use crate::agents::seo::failure::{Code, Undone};
-use crate::agents::seo::subject::Fetched;
+use crate::agents::seo::subject::{Fetched, Subject, TargetAnswer};
 use crate::agents::seo::{report, result};
 use crate::domain::limits::URL_BYTES_MAX;
 use crate::domain::outcome::{Outcome, Report};
@@ -90,11 +93,39 @@ async fn audit(task: &Task, bench: &Bench) -> Result<Report, Undone> {
     }
 
     task.progress.report(3, STEPS, "Checking the page");
-    let fetched = Fetched { visit, second_first_byte, robots, at };
-    let examined =
-        bench.parsers.run(move |patience| examine(fetched, patience).map(|it| write(&it))).await;
+    let fetched = Fetched { visit, second_first_byte, robots, canonical_target: None, at };
+    let broken = |_| Undone::new(Code::Internal, "The page could not be read.");
+    let prepared = bench.parsers.run(move |patience| prepare(fetched, patience)).await;
+    let mut subject = prepared.map_err(broken)??;
+    if let Some(url) = canonical_target::wanted(&subject) {
+        let answer = Box::pin(ask_target(bench, &subject, &url)).await;
+        subject.fetched.canonical_target = Some(answer);
+    }
+    let report = bench.parsers.run(move |_| write(&judge(subject))).await.map_err(broken)?;
     task.progress.report(STEPS, STEPS, "Done");
-    examined.unwrap_or_else(|_| Err(Undone::new(Code::Internal, "The page could not be read.")))
+    Ok(report)
+}
+
+/// Asks the address that the page names in its place, if the rules of its host allow it.
+async fn ask_target(bench: &Bench, subject: &Subject, url: &Url) -> TargetAnswer {
+    let Ok(target) = PageUrl::parse(url.as_str(), bench.targets) else {
+        return TargetAnswer::NotAsked("its address is not fetched");
+    };
+    bench.clock.sleep(bench.politeness).await;
+    let access = if target.url().origin() == subject.url().origin() {
+        subject.fetched.robots.access(ROBOTS_TOKEN, url)
+    } else {
+        let robots = fetch::robots(bench, target.url()).await;
+        bench.clock.sleep(bench.politeness).await;
+        robots.access(ROBOTS_TOKEN, url)
+    };
+    if access != Access::Allowed {
+        return TargetAnswer::NotAsked("robots.txt keeps this audit from asking it");
+    }
+    match fetch::once(bench, &target).await {
+        Ok(reply) => TargetAnswer::Reply(Box::new(reply)),
+        Err(error) => TargetAnswer::Failed(error.to_string()),
+    }
 }
 
 fn write(audit: &Audit) -> Report {
@@ -141,6 +172,8 @@ const fn refusal(reason: UrlReason) -> &'static str {
     }
 }
 
+/// The name under which robots.txt files can give this audit rules.
+const ROBOTS_TOKEN: &str = "Errand";
 /// Steps of an audit, for its progress.
 const STEPS: u32 = 4;
 /// The time that the catalogue promises at most. Source: the contract, section 6.

@@ -5,8 +5,9 @@ use std::time::Duration;
 use url::Url;
 
 use crate::agents::page::document::Document;
-use crate::agents::page::facts::Facts;
+use crate::agents::page::facts::{Anchor, Facts};
 use crate::agents::page::fetch::Visit;
+use crate::agents::page::reply::Reply;
 use crate::agents::page::robots::RobotsAnswer;
 use crate::agents::page::tree::{NodeId, Span};
 use crate::agents::page::xml::Malformed;
@@ -22,8 +23,21 @@ pub struct Fetched {
     pub second_first_byte: Option<Duration>,
     /// The robots.txt of the final host.
     pub robots: RobotsAnswer,
+    /// What the canonical address answered, when it is another and was asked.
+    pub canonical_target: Option<TargetAnswer>,
     /// When it was fetched.
     pub at: Timestamp,
+}
+
+/// What another address answered that the page leads to.
+#[derive(Clone, Debug)]
+pub enum TargetAnswer {
+    /// An answer, redirects included.
+    Reply(Box<Reply>),
+    /// Nothing; the fragment says why.
+    Failed(String),
+    /// It was not asked; the fragment says why.
+    NotAsked(&'static str),
 }
 
 /// What the checks look at.
@@ -33,6 +47,10 @@ pub struct Subject {
     pub fetched: Fetched,
     /// What came of reading it.
     pub reading: Reading,
+    /// What relative addresses on the page are relative to.
+    base: Url,
+    /// Where the links of the page lead, in their order; none for what is no address.
+    targets: Vec<Option<Url>>,
 }
 
 /// What came of reading a page.
@@ -56,6 +74,23 @@ pub enum Reading {
 }
 
 impl Subject {
+    /// Puts together what was fetched and what came of reading it.
+    #[must_use]
+    pub fn new(fetched: Fetched, reading: Reading) -> Self {
+        let base = fetched.visit.url.clone();
+        let mut subject = Self { fetched, reading, base, targets: Vec::new() };
+        if let Some(facts) = subject.facts() {
+            let written = facts.base.as_deref().and_then(|it| subject.base.join(it.trim()).ok());
+            // Source: HTML standard, section 4.2.3: others are as if there were none.
+            let written = written.filter(|it| !matches!(it.scheme(), "data" | "javascript"));
+            let base = written.unwrap_or_else(|| subject.base.clone());
+            let target = |it: &Anchor| base.join(it.href.as_deref()?.trim()).ok();
+            let targets = facts.anchors.iter().map(target).collect();
+            (subject.base, subject.targets) = (base, targets);
+        }
+        subject
+    }
+
     /// The address that answered.
     #[must_use]
     pub const fn url(&self) -> &Url {
@@ -82,12 +117,14 @@ impl Subject {
     /// `None` when it is not an address at all.
     #[must_use]
     pub fn resolve(&self, href: &str) -> Option<Url> {
-        let own = self.url();
-        let base = self.facts().and_then(|it| it.base.as_deref());
-        match base.and_then(|it| own.join(it).ok()) {
-            Some(base) => base.join(href).ok(),
-            None => own.join(href).ok(),
-        }
+        self.base.join(href.trim()).ok()
+    }
+
+    /// The links of the page that have an address, and where it leads: none for what is none.
+    pub fn targets(&self) -> impl Iterator<Item = (&Anchor, Option<&Url>)> {
+        let anchors = self.facts().map(|it| it.anchors.as_slice()).unwrap_or_default();
+        let both = anchors.iter().zip(self.targets.iter().map(Option::as_ref));
+        both.filter(|(anchor, _)| anchor.href.is_some())
     }
 }
 

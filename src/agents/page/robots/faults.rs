@@ -15,7 +15,7 @@ pub struct Fault {
     pub problem: &'static str,
 }
 
-/// The first [`FAULTS_MAX`] faults of a file, and how many there are in all.
+/// The first fifty faults of a file, and how many there are in all.
 #[must_use]
 pub fn faults(file: &[u8]) -> (Vec<Fault>, usize) {
     let mut kept = Vec::new();

@@ -1,5 +1,7 @@
 //! Are links what crawlers take for links: an `a` with an address.
 
+use url::Url;
+
 use crate::agents::page::document::Document;
 use crate::agents::page::facts::Anchor;
 use crate::agents::seo::finding::{Found, Group, Judge, Judgement, Rule, Severity};
@@ -21,7 +23,9 @@ pub const RULES: &[Rule] = &[Rule {
 
 fn crawlable_anchors(subject: &Subject, page: &Document) -> Judgement {
     let all = &page.facts.anchors;
-    let wrong: Vec<_> = all.iter().filter_map(|it| Some((it, problem(subject, it)?))).collect();
+    let without = all.iter().filter(|it| it.href.is_none()).map(|it| (it, None));
+    let links = subject.targets().chain(without);
+    let wrong: Vec<_> = links.filter_map(|(it, target)| Some((it, problem(it, target)?))).collect();
     if wrong.is_empty() {
         return Judgement::Pass;
     }
@@ -36,7 +40,7 @@ fn crawlable_anchors(subject: &Subject, page: &Document) -> Judgement {
 }
 
 /// Why crawlers cannot follow a link. Source: Lighthouse, crawlable-anchors, and stricter.
-fn problem(subject: &Subject, anchor: &Anchor) -> Option<&'static str> {
+fn problem(anchor: &Anchor, target: Option<&Url>) -> Option<&'static str> {
     if anchor.has_role {
         return None;
     }
@@ -51,7 +55,7 @@ fn problem(subject: &Subject, anchor: &Anchor) -> Option<&'static str> {
         "javascript" => Some("a script instead of an address"),
         _ if href.is_empty() && anchor.is_place => None,
         _ if href.is_empty() => Some("the address is empty"),
-        _ => subject.resolve(&href).is_none().then_some("not an address"),
+        _ => target.is_none().then_some("not an address"),
     }
 }
 

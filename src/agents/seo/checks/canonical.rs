@@ -119,6 +119,7 @@ impl Candidate {
 fn candidates(subject: &Subject, page: &Document) -> Vec<Candidate> {
     let in_head = page.facts.links.iter().filter(|it| it.part == Part::Head && it.is("canonical"));
     let mut found: Vec<_> = in_head
+        .take(CANDIDATES_MAX)
         .filter_map(|it| Some((it.node, it.href.clone()?)))
         .map(|(node, href)| Candidate { href, place: CandidatePlace::Element(node) })
         .collect();
@@ -145,6 +146,18 @@ pub fn address(subject: &Subject, page: &Document) -> Option<Url> {
     found
         .all(|it| subject.resolve(&it.href).map(without_fragment).as_ref() == Some(&url))
         .then_some(url)
+}
+
+/// Whether nothing is wrong with the link itself.
+#[must_use]
+pub fn is_sound(subject: &Subject, page: &Document) -> bool {
+    canonical(subject, page) == Judgement::Pass
+}
+
+/// Where the canonical links stand.
+#[must_use]
+pub fn links(subject: &Subject, page: &Document) -> Vec<Evidence> {
+    named(subject, page).iter().map(|it| it.evidence(page)).collect()
 }
 
 fn without_fragment(mut url: Url) -> Url {
@@ -247,6 +260,8 @@ fn fault(page: &Document, places: &[Candidate], title: &str) -> Judgement {
     Judgement::Fail(Found::new(title).at_each(places, |it| it.evidence(page)))
 }
 
+/// Canonical links that are looked at.
+const CANDIDATES_MAX: usize = 100;
 /// Why a rule has nothing to look at.
 const NONE: &str = "the page names no canonical address";
 

@@ -153,9 +153,7 @@ fn noscript_directive(_: &Subject, page: &Document) -> Judgement {
         return Judgement::Pass;
     }
     let title = "A robots directive stands inside `noscript`";
-    Judgement::Info(
-        Found::new(title).at(found.into_iter().map(|(node, _)| at_element(page, *node))),
-    )
+    Judgement::Info(Found::new(title).at_each(&found, |(node, _)| at_element(page, *node)))
 }
 
 fn meta_refresh(_: &Subject, page: &Document) -> Judgement {

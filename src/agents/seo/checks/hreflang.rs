@@ -117,6 +117,7 @@ pub fn leads_to_translation(subject: &Subject, page: &Document, other: &Url) -> 
 fn entries(subject: &Subject, page: &Document) -> Vec<Entry> {
     let in_head = page.facts.links.iter().filter(|it| it.part == Part::Head && it.is("alternate"));
     let mut found: Vec<_> = in_head
+        .take(ENTRIES_MAX)
         .filter_map(|it| Some((it.node, it.hreflang.clone()?, it.href.clone()?)))
         .map(|(node, code, href)| Entry { code, href, place: EntryPlace::Element(node) })
         .collect();
@@ -241,6 +242,8 @@ fn hreflang_xdefault(subject: &Subject, page: &Document) -> Judgement {
     Judgement::Info(Found::new("No version is named for readers of other languages"))
 }
 
+/// Links to translations that are looked at; large sites have some hundreds.
+const ENTRIES_MAX: usize = 2_000;
 /// Why a rule has nothing to look at.
 const NONE: &str = "the page names no translations";
 

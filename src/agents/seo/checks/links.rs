@@ -1,6 +1,6 @@
 //! Link texts and where links lead: does a reader know, does a crawler follow.
 
-use url::Url;
+use url::{Position, Url};
 
 use crate::agents::lists::is_generic_link;
 use crate::agents::page::document::Document;
@@ -67,13 +67,8 @@ pub const RULES: &[Rule] = &[
     },
 ];
 
-/// A link with the complete address it leads to, if it has one.
-type Target<'a> = (&'a Anchor, Option<Url>);
-
-fn targets<'a>(subject: &Subject, page: &'a Document) -> Vec<Target<'a>> {
-    let links = page.facts.anchors.iter().filter_map(|it| Some((it, it.href.as_deref()?)));
-    links.map(|(anchor, href)| (anchor, subject.resolve(href.trim()))).collect()
-}
+/// A link with the complete address it leads to, if it is one.
+type Target<'a> = (&'a Anchor, Option<&'a Url>);
 
 fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https")
@@ -81,18 +76,15 @@ fn is_web(url: &Url) -> bool {
 
 /// Whether a link leads to a place on the same page.
 fn is_same_page(subject: &Subject, url: &Url) -> bool {
-    let mut bare = url.clone();
-    bare.set_fragment(None);
-    bare == *subject.url()
+    url[..Position::AfterQuery] == subject.url()[..Position::AfterQuery]
 }
 
 fn link_text(subject: &Subject, page: &Document) -> Judgement {
     let leads_on = |(anchor, url): &Target<'_>| {
-        let url = url.as_ref();
         url.is_some_and(|it| is_web(it) && !is_same_page(subject, it))
             && !anchor.has_rel("nofollow")
     };
-    let all: Vec<_> = targets(subject, page).into_iter().filter(leads_on).collect();
+    let all: Vec<_> = subject.targets().filter(leads_on).collect();
     let is_generic = |it: &Anchor| is_generic_link(&it.text, it.lang.as_deref());
     let generic: Vec<_> =
         all.iter().map(|(anchor, _)| *anchor).filter(|it| is_generic(it)).collect();
@@ -131,13 +123,13 @@ fn link_name(_: &Subject, page: &Document) -> Judgement {
 }
 
 fn links_local(subject: &Subject, page: &Document) -> Judgement {
-    let all = targets(subject, page);
+    let all: Vec<Target<'_>> = subject.targets().collect();
     // A page that is local itself may link to its own host.
     let own_host = subject.url().host_str().filter(|_| is_local(subject.url()));
     let is_unreachable = |url: &Url| {
         url.scheme() == "file" || (is_web(url) && is_local(url) && url.host_str() != own_host)
     };
-    let local = all.iter().filter(|(_, url)| url.as_ref().is_some_and(is_unreachable));
+    let local = all.iter().filter(|(_, url)| url.is_some_and(is_unreachable));
     let local: Vec<_> = local.map(|(anchor, _)| *anchor).collect();
     if local.is_empty() {
         return Judgement::Pass;
@@ -150,11 +142,10 @@ fn links_local(subject: &Subject, page: &Document) -> Judgement {
     Judgement::Fail(found.at_each(&local, |it| at_element(page, it.node)))
 }
 
-fn links_none(subject: &Subject, page: &Document) -> Judgement {
-    let leads_on = |(_, url): &Target<'_>| {
-        url.as_ref().is_some_and(|it| is_web(it) && !is_same_page(subject, it))
-    };
-    if targets(subject, page).iter().any(leads_on) {
+fn links_none(subject: &Subject, _: &Document) -> Judgement {
+    let leads_on =
+        |(_, url): Target<'_>| url.is_some_and(|it| is_web(it) && !is_same_page(subject, it));
+    if subject.targets().any(leads_on) {
         return Judgement::Pass;
     }
     Judgement::Info(Found::new("The page links to no other page"))
@@ -162,9 +153,8 @@ fn links_none(subject: &Subject, page: &Document) -> Judgement {
 
 fn links_nofollow_internal(subject: &Subject, page: &Document) -> Judgement {
     let own = subject.url().origin();
-    let all = targets(subject, page).into_iter();
-    let internal: Vec<_> =
-        all.filter(|(_, url)| url.as_ref().is_some_and(|it| it.origin() == own)).collect();
+    let is_own = |(_, url): &Target<'_>| url.is_some_and(|it| it.origin() == own);
+    let internal: Vec<_> = subject.targets().filter(is_own).collect();
     let closed = internal.iter().filter(|(anchor, _)| anchor.has_rel("nofollow"));
     let closed: Vec<_> = closed.map(|(anchor, _)| *anchor).collect();
     if closed.is_empty() {

@@ -4,6 +4,7 @@ pub mod reach;
 pub mod transfer;
 
 pub mod canonical;
+pub mod canonical_target;
 pub mod crawlable;
 pub mod directives;
 pub mod head;
@@ -21,13 +22,14 @@ pub mod viewport;
 use crate::agents::seo::finding::Rule;
 
 /// All rules, group by group.
-pub const RULES: [&[Rule]; 15] = [
+pub const RULES: [&[Rule]; 16] = [
     reach::RULES,
     transfer::RULES,
     crawlable::RULES,
     robots::RULES,
     directives::RULES,
     canonical::RULES,
+    canonical_target::RULES,
     head::RULES,
     hreflang::RULES,
     title::RULES,

@@ -234,7 +234,9 @@ fn html_nesting(_: &Subject, page: &Document) -> Judgement {
 pub const fn stop_phrase(stop: Stop) -> &'static str {
     match stop {
         Stop::Elements => "there are more than 200,000 elements; the rest was not read",
-        Stop::Attributes => "there are more than 500,000 attributes; the rest was not read",
+        Stop::Attributes => {
+            "there are too many attributes, or too large ones; the rest was not read"
+        }
         Stop::Depth => "the nesting cannot be followed; the rest was not read",
         Stop::Time => "reading took too long; the rest was not read",
     }
