@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
 
 use crate::agents::Step;
-use crate::app::line::Left;
+use crate::app::line::{Left, is_due};
 use crate::app::settle::{self, End};
 use crate::app::{App, Error};
 use crate::domain::account::AccountId;
@@ -123,22 +124,36 @@ pub async fn claim(app: &App, free: usize) -> Result<Vec<Job>, Error> {
             jobs.push(app.0.under_way.begin(run, claim));
         }
     }
+    stop_cancelled(app, &jobs);
     Ok(jobs)
 }
 
-/// Waits until there may be something to claim: at the latest until `longest` has passed.
+/// Waits until there may be something to claim: at most for `longest`, and not while draining.
 ///
-/// Without a free worker only the end of a run, or new work, ends the wait before.
+/// Without a free worker only the end of a run, or new work, ends the wait before. The wait is
+/// measured on the clock that never steps.
 ///
 /// # Cancel safety
 ///
 /// Safe: a wake-up that is not taken stays for the next wait.
-pub async fn wait(app: &App, free: usize, longest: Timestamp) {
+pub async fn wait(app: &App, free: usize, longest: Duration) {
+    let now = app.0.clock.now();
     let due = if free == 0 { None } else { app.0.line.next_due() };
+    let pause = match due {
+        Some(due_at) if is_due(due_at, now) => Duration::ZERO,
+        Some(due_at) => due_at.since(now).min(longest),
+        None => longest,
+    };
     tokio::select! {
         () = app.0.work.notified() => {}
-        () = app.0.clock.sleep_until(due.map_or(longest, |it| it.min(longest))) => {}
+        () = app.drains() => {}
+        () = app.0.clock.sleep(pause) => {}
     }
+}
+
+/// Ends the wait of who waits for something to claim.
+pub fn wake(app: &App) {
+    app.0.work.notify_one();
 }
 
 /// Ends a claimed run with what its agent gave.
@@ -164,7 +179,9 @@ pub async fn finish(app: &App, job: &Job, outcome: Outcome) -> Result<Landed, Er
         } else {
             let ghost = runs::find_ghost(txn, claim.account, claim.run)?;
             let ghost = ghost.ok_or(store::Error::Bug("a claim without a run"))?;
-            settle::end_ghost(txn, &ghost, &ending, now)?;
+            let canceled = Ending::Failed(settle::canceled());
+            let ending = if ghost.cancel_requested { &canceled } else { &ending };
+            settle::end_ghost(txn, &ghost, ending, now)?;
             ending.status()
         };
         Ok::<_, Error>(Some(status))
@@ -252,6 +269,25 @@ impl App {
     }
 }
 
+/// Tells those jobs to stop whose owner did so before they were under way.
+///
+/// The claim is on disk a moment earlier than the job is in memory. Who cancels before this look
+/// is seen by it; who cancels after it finds the job.
+fn stop_cancelled(app: &App, jobs: &[Job]) {
+    let look = app.0.store.read(|view| {
+        for Job { claim, .. } in jobs {
+            let run = runs::find(view, claim.account, claim.run)?;
+            if run.is_some_and(|it| it.cancel_requested) {
+                app.0.under_way.stop(claim.run);
+            }
+        }
+        Ok::<_, Error>(())
+    });
+    if let Err(error) = look {
+        tracing::warn!(%error, "it is not known whether claimed runs were cancelled meanwhile");
+    }
+}
+
 /// Claims up to `workers` due runs of one account.
 fn look(
     txn: &mut Txn<'_>,
@@ -264,7 +300,7 @@ fn look(
     loop {
         let left = match queue::next(txn, account, now)? {
             None => Left::Nothing,
-            Some(waiting) if waiting.due_at > now => Left::Later(waiting.due_at),
+            Some(waiting) if !is_due(waiting.due_at, now) => Left::Later(waiting.due_at),
             Some(_) if jobs.len() >= workers as usize => Left::Due,
             Some(waiting) => {
                 let run = runs::find(txn, account, waiting.run)?;

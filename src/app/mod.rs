@@ -44,7 +44,7 @@ use crate::sys::beats::Beats;
 use crate::sys::clock::Clock;
 use crate::sys::entropy::Entropy;
 use crate::sys::metrics::Metrics;
-use crate::sys::shutdown::Shutdown;
+use crate::sys::shutdown::{Phase, Shutdown};
 
 pub use error::{Error, InputProblem};
 
@@ -187,6 +187,15 @@ impl App {
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.0.shutdown.is_draining()
+    }
+
+    /// Waits until nothing new may begin.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing is lost when the future is dropped.
+    pub async fn drains(&self) {
+        self.0.shutdown.reached(Phase::Draining).await;
     }
 
     /// When this daemon opened its file.
