@@ -143,10 +143,10 @@ impl Daemon {
         let busy = worker.busy();
         let mut loops = JoinSet::new();
         if config.queue.workers > 0 {
-            loops.spawn(background::drive(worker, app.clone(), shutdown.clone()));
+            loops.spawn(background::drive(worker, app.clone()));
         }
         let janitor = Janitor::new(app.clone(), pulse);
-        loops.spawn(background::drive(janitor, app.clone(), shutdown.clone()));
+        loops.spawn(background::drive(janitor, app.clone()));
 
         let edge = Edge::new(config.http.edge.clone(), clock, entropy, metrics, shutdown.clone());
         let about = About {
@@ -198,9 +198,10 @@ impl Daemon {
     pub async fn stop(mut self, grace: Duration) {
         let clock = self.app.clock().clone();
         self.shutdown.advance(Phase::Draining);
-        let shutdown = self.shutdown.clone();
         let drained = async {
-            while self.busy.count() > 0 && shutdown.phase() < Phase::Stopping {
+            // The loops first: a claim that is on its way still becomes an execution.
+            while self.loops.join_next().await.is_some() {}
+            while self.busy.count() > 0 && self.shutdown.phase() < Phase::Stopping {
                 clock.sleep(LOOK_PAUSE).await;
             }
         };
@@ -208,10 +209,10 @@ impl Daemon {
         let _ = clock.within(grace, drained).await;
         self.shutdown.advance(Phase::Stopping);
         let given_back = async {
+            while self.loops.join_next().await.is_some() {}
             while self.busy.count() > 0 {
                 clock.sleep(LOOK_PAUSE).await;
             }
-            while self.loops.join_next().await.is_some() {}
         };
         if clock.within(GIVE_BACK_MAX, given_back).await.is_err() {
             tracing::warn!("some work did not end in time; the next start gives it back");

@@ -1,18 +1,17 @@
 //! The work of the workers: claim runs, end them, give them back, recover after a crash.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::watch;
 
 use crate::agents::Step;
-use crate::app::line::Left;
+use crate::app::line::{Left, is_due};
 use crate::app::settle::{self, End};
 use crate::app::{App, Error};
 use crate::domain::account::AccountId;
 use crate::domain::limits::{OUTPUT_CHARS_MAX, RESULT_BYTES_MAX};
 use crate::domain::outcome::{Ending, Failure, Outcome, Reason, Report};
-use crate::domain::run::{Attempt, Run, RunId, Status};
+use crate::domain::run::{Attempt, Run, Status};
 use crate::domain::time::Timestamp;
 use crate::store::queue::{self, Claim};
 use crate::store::{self, Txn, runs};
@@ -30,17 +29,6 @@ pub struct Job {
     pub progress: watch::Sender<Step>,
 }
 
-/// The runs under way: they can be told to stop, and tell how far they are.
-#[derive(Debug, Default)]
-pub(in crate::app) struct UnderWay(Mutex<HashMap<RunId, Ends>>);
-
-/// This side's ends of a job's two channels.
-#[derive(Debug)]
-struct Ends {
-    stop: watch::Sender<bool>,
-    progress: watch::Receiver<Step>,
-}
-
 /// How a claim was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Landed {
@@ -55,36 +43,6 @@ struct Look {
     account: AccountId,
     jobs: Vec<(Run, Claim)>,
     left: Left,
-}
-
-impl UnderWay {
-    /// Tells a run to stop.
-    pub(in crate::app) fn stop(&self, run: RunId) {
-        if let Some(ends) = self.lock().get(&run) {
-            ends.stop.send_replace(true);
-        }
-    }
-
-    /// How far a run is; `None` when it is not under way or has not told yet.
-    pub(in crate::app) fn progress(&self, run: RunId) -> Option<Step> {
-        let told = self.lock().get(&run).map(|it| it.progress.borrow().clone());
-        told.filter(|it| it.total > 0)
-    }
-
-    fn begin(&self, run: Run, claim: Claim) -> Job {
-        let (stop, told) = watch::channel(false);
-        let (teller, progress) = watch::channel(Step::default());
-        self.lock().insert(run.id, Ends { stop, progress });
-        Job { run, claim, stop: told, progress: teller }
-    }
-
-    fn end(&self, run: RunId) {
-        self.lock().remove(&run);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<RunId, Ends>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Claims up to `free` runs that are due, for the accounts whose turn it is.
@@ -124,22 +82,36 @@ pub async fn claim(app: &App, free: usize) -> Result<Vec<Job>, Error> {
             jobs.push(app.0.under_way.begin(run, claim));
         }
     }
+    stop_cancelled(app, &jobs);
     Ok(jobs)
 }
 
-/// Waits until there may be something to claim: at the latest until `longest` has passed.
+/// Waits until there may be something to claim: at most for `longest`, and not while draining.
 ///
-/// Without a free worker only the end of a run, or new work, ends the wait before.
+/// Without a free worker only the end of a run, or new work, ends the wait before. The wait is
+/// measured on the clock that never steps.
 ///
 /// # Cancel safety
 ///
 /// Safe: a wake-up that is not taken stays for the next wait.
-pub async fn wait(app: &App, free: usize, longest: Timestamp) {
+pub async fn wait(app: &App, free: usize, longest: Duration) {
+    let now = app.0.clock.now();
     let due = if free == 0 { None } else { app.0.line.next_due() };
+    let pause = match due {
+        Some(due_at) if is_due(due_at, now) => Duration::ZERO,
+        Some(due_at) => due_at.since(now).min(longest),
+        None => longest,
+    };
     tokio::select! {
         () = app.0.work.notified() => {}
-        () = app.0.clock.sleep_until(due.map_or(longest, |it| it.min(longest))) => {}
+        () = app.drains() => {}
+        () = app.0.clock.sleep(pause) => {}
     }
+}
+
+/// Ends the wait of who waits for something to claim.
+pub fn wake(app: &App) {
+    app.0.work.notify_one();
 }
 
 /// Ends a claimed run with what its agent gave.
@@ -171,7 +143,9 @@ pub async fn finish(app: &App, job: &Job, outcome: Outcome) -> Result<Landed, Er
             }
             Claimed::Ghost(ghost) => {
                 queue::remove_claim(txn, claim.run)?;
-                settle::end_ghost(txn, &ghost, &ending, now)?;
+                let canceled = Ending::Failed(settle::canceled());
+                let ending = if ghost.cancel_requested { &canceled } else { &ending };
+                settle::end_ghost(txn, &ghost, ending, now)?;
                 Ok::<_, Error>(Some(ending.status()))
             }
         }
@@ -259,6 +233,25 @@ impl App {
     }
 }
 
+/// Tells those jobs to stop whose owner did so before they were under way.
+///
+/// The claim is on disk a moment earlier than the job is in memory. Who cancels before this look
+/// is seen by it; who cancels after it finds the job.
+fn stop_cancelled(app: &App, jobs: &[Job]) {
+    let look = app.0.store.read(|view| {
+        for Job { claim, .. } in jobs {
+            let run = runs::find(view, claim.account, claim.run)?;
+            if run.is_some_and(|it| it.cancel_requested) {
+                app.0.under_way.stop(claim.run);
+            }
+        }
+        Ok::<_, Error>(())
+    });
+    if let Err(error) = look {
+        tracing::warn!(%error, "it is not known whether claimed runs were cancelled meanwhile");
+    }
+}
+
 /// Claims up to `workers` due runs of one account.
 fn look(
     txn: &mut Txn<'_>,
@@ -271,7 +264,7 @@ fn look(
     loop {
         let left = match queue::next(txn, account, now)? {
             None => Left::Nothing,
-            Some(waiting) if waiting.due_at > now => Left::Later(waiting.due_at),
+            Some(waiting) if !is_due(waiting.due_at, now) => Left::Later(waiting.due_at),
             Some(_) if jobs.len() >= workers as usize => Left::Due,
             Some(waiting) => {
                 // A run that cannot be read must not keep the others waiting. It stays where it

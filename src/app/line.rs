@@ -6,6 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use crate::domain::account::AccountId;
 use crate::domain::time::Timestamp;
@@ -78,7 +79,7 @@ impl Line {
             let Some(account) = turns.pop_front() else { break };
             turns.push_back(account);
             let place = places.entry(account).or_default();
-            let waits = !place.fresh && place.due_at.is_some_and(|it| it > now);
+            let waits = !place.fresh && place.due_at.is_some_and(|it| !is_due(it, now));
             if waits || place.running >= self.share {
                 passed = passed.saturating_add(1);
                 continue;
@@ -142,10 +143,22 @@ impl Line {
     }
 }
 
+/// Whether work that was put off until `due_at` may begin.
+///
+/// Nothing is put off for long, so a time that is far away was told by a clock that has been set
+/// back since, and would hold the work up for as long as that step.
+pub(in crate::app) fn is_due(due_at: Timestamp, now: Timestamp) -> bool {
+    due_at <= now || due_at > now.after(PUT_OFF_MAX)
+}
+
+/// The longest time for which work is put off: the last of `domain::limits::LOST_RUN_PAUSES`.
+const PUT_OFF_MAX: Duration = Duration::from_mins(1);
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::id::Id;
+    use crate::domain::limits::LOST_RUN_PAUSES;
 
     const NOW: Timestamp = Timestamp::from_millis(1_000);
     const LATER: Timestamp = Timestamp::from_millis(2_000);
@@ -208,5 +221,13 @@ mod tests {
         check_pick(&line, 1, &[]);
         assert_eq!(line.next_due(), Some(LATER));
         assert_eq!(line.pick(1, LATER), [(account(1), 1)]);
+    }
+
+    #[test]
+    fn no_pause_is_longer_than_the_longest_one() {
+        assert!(LOST_RUN_PAUSES.iter().all(|it| *it <= PUT_OFF_MAX));
+        let minute = NOW.after(PUT_OFF_MAX);
+        assert!(is_due(NOW, NOW) && !is_due(LATER, NOW) && !is_due(minute, NOW));
+        assert!(is_due(minute.after(Duration::from_millis(1)), NOW));
     }
 }

@@ -22,6 +22,7 @@ pub mod jobs;
 pub mod line;
 pub mod runs;
 mod settle;
+mod under_way;
 
 pub mod upkeep;
 
@@ -33,9 +34,9 @@ use tokio::sync::Notify;
 use crate::agents::{Catalogue, Step};
 use crate::app::auth::KeyTable;
 use crate::app::billing::Prices;
-use crate::app::jobs::UnderWay;
 use crate::app::limiter::{Limiter, Rates};
 use crate::app::line::Line;
+use crate::app::under_way::UnderWay;
 use crate::domain::limits;
 use crate::domain::run::Run;
 use crate::domain::time::Timestamp;
@@ -44,7 +45,7 @@ use crate::sys::beats::Beats;
 use crate::sys::clock::Clock;
 use crate::sys::entropy::Entropy;
 use crate::sys::metrics::Metrics;
-use crate::sys::shutdown::Shutdown;
+use crate::sys::shutdown::{Phase, Shutdown};
 
 pub use error::{Error, InputProblem};
 
@@ -187,6 +188,15 @@ impl App {
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.0.shutdown.is_draining()
+    }
+
+    /// Waits until nothing new may begin.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing is lost when the future is dropped.
+    pub async fn drains(&self) {
+        self.0.shutdown.reached(Phase::Draining).await;
     }
 
     /// When this daemon opened its file.

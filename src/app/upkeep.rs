@@ -38,6 +38,9 @@ pub async fn expire(app: &App) -> Result<usize, Error> {
             if found < EXPIRE_MAX {
                 break;
             }
+            if app.is_draining() {
+                return Ok(gone);
+            }
         }
     }
     Ok(gone)

@@ -6,38 +6,39 @@ use crate::app::App;
 use crate::app::upkeep::{self, Disk};
 use crate::background::pulse::Pulse;
 use crate::background::{BoxFuture, Loop, STEP_MAX};
-use crate::domain::time::Timestamp;
+use crate::sys::clock::Mark;
 
 /// Does what is done for nobody in particular.
 pub struct Janitor {
     app: App,
     pulse: Pulse,
-    /// When old runs are looked for next.
-    expire_at: Timestamp,
+    /// When old runs were looked for, if they were.
+    expired_at: Option<Mark>,
 }
 
 impl Janitor {
     /// A janitor who begins at once.
     #[must_use]
     pub const fn new(app: App, pulse: Pulse) -> Self {
-        Self { app, pulse, expire_at: Timestamp::EPOCH }
+        Self { app, pulse, expired_at: None }
     }
 
     async fn tidy(&mut self) {
-        let now = self.app.clock().now();
         let disk = upkeep::look_after_disk(&self.app).await;
-        if disk == Disk::Good && now >= self.expire_at {
+        let looked = self.expired_at.is_some_and(|it| it.elapsed() < EXPIRE_PAUSE);
+        if disk == Disk::Good && !looked {
             match upkeep::expire(&self.app).await {
                 Ok(0) => {}
                 Ok(gone) => tracing::info!(runs = gone, "{gone} old runs were forgotten"),
                 Err(error) => tracing::warn!(%error, "old runs could not be forgotten"),
             }
-            self.expire_at = now.after(EXPIRE_PAUSE);
+            self.expired_at = Some(self.app.clock().mark());
         }
         let pause = if disk == Disk::Good { STEP_MAX } else { TROUBLE_PAUSE };
         tokio::select! {
             () = self.app.clock().sleep(pause) => {}
             () = self.pulse.beat() => {}
+            () = self.app.drains() => {}
         }
     }
 }

@@ -15,7 +15,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::app::App;
-use crate::sys::shutdown::{Phase, Shutdown};
 
 pub use janitor::Janitor;
 pub use pulse::Pulse;
@@ -29,20 +28,18 @@ pub trait Loop: Send + 'static {
     /// Its name among the signs of life.
     fn name(&self) -> &'static str;
 
-    /// Does one unit of work, or waits for one; at most a few seconds.
+    /// Does one unit of work, or waits for one: at most a few seconds, and not while draining.
     fn step(&mut self) -> BoxFuture<'_, ()>;
 }
 
 /// Runs a loop until the daemon drains; a panic ends the step and not the loop.
-pub async fn drive(mut work: impl Loop, app: App, shutdown: Shutdown) {
-    while !shutdown.is_draining() {
+///
+/// A step is never broken off: what it has begun to write would be done without it, and a run that
+/// was claimed so would have nobody who executes it.
+pub async fn drive(mut work: impl Loop, app: App) {
+    while !app.is_draining() {
         app.beats().beat(work.name());
-        let step = Caught(work.step());
-        let end = tokio::select! {
-            end = step => end,
-            () = shutdown.reached(Phase::Draining) => return,
-        };
-        if end.is_err() {
+        if Caught(work.step()).await.is_err() {
             app.metrics().panics.add(1);
             tracing::error!(name = work.name(), "a loop panicked; it goes on");
             app.clock().sleep(PANIC_PAUSE).await;

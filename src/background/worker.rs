@@ -43,6 +43,9 @@ enum End {
 #[derive(Clone)]
 pub struct Busy(Arc<Shared>);
 
+/// One of the workers, busy for as long as this lives.
+struct Slot(Arc<Shared>);
+
 impl Worker {
     /// A worker that executes up to `workers` runs at the same time.
     #[must_use]
@@ -63,12 +66,12 @@ impl Worker {
         let claimed = if free == 0 { Ok(Vec::new()) } else { jobs::claim(app, free).await };
         match claimed {
             Ok(jobs) if jobs.is_empty() => {
-                jobs::wait(app, free, app.clock().now().after(STEP_MAX)).await;
+                jobs::wait(app, free, STEP_MAX).await;
             }
             Ok(jobs) => {
                 for job in jobs {
-                    self.shared.busy.fetch_add(1, Ordering::AcqRel);
-                    tokio::spawn(execute(Arc::clone(&self.shared), job));
+                    let slot = Slot::take(&self.shared);
+                    tokio::spawn(async move { execute(&slot.0, job).await });
                 }
             }
             Err(error) => {
@@ -97,11 +100,26 @@ impl Busy {
     }
 }
 
+impl Slot {
+    fn take(shared: &Arc<Shared>) -> Self {
+        shared.busy.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.busy.fetch_sub(1, Ordering::AcqRel);
+        // The end of the run has woken the loop too, but it may have looked before this line.
+        jobs::wake(&self.0.app);
+    }
+}
+
 /// Executes one claimed run and records how it ended.
-async fn execute(shared: Arc<Shared>, job: Job) {
+async fn execute(shared: &Arc<Shared>, job: Job) {
     let start = shared.app.clock().mark();
     let end = match shared.app.catalogue().find(&job.run.kind) {
-        Some(agent) => work(&shared, &job, Arc::clone(agent)).await,
+        Some(agent) => work(shared, &job, Arc::clone(agent)).await,
         None => End::Outcome(failed(
             Reason::KindUnavailable,
             "kind_unavailable",
@@ -115,8 +133,7 @@ async fn execute(shared: Arc<Shared>, job: Job) {
         duration_ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
         "an execution ended"
     );
-    record(&shared, &job, end).await;
-    shared.busy.fetch_sub(1, Ordering::AcqRel);
+    record(shared, &job, end).await;
 }
 
 /// Lets the agent work until one of the five ends.

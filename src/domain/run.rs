@@ -123,6 +123,8 @@ impl Run {
 
     /// Puts a running run back because its execution ended without an outcome.
     ///
+    /// Where that was no fault, the run keeps its place among those that wait.
+    ///
     /// # Errors
     ///
     /// [`NotAllowed`] unless the run is running.
@@ -130,13 +132,13 @@ impl Run {
         if self.status != Status::Running {
             return Err(NotAllowed);
         }
-        self.due_at = self.touch(now);
+        let now = self.touch(now);
         match attempt {
             Attempt::Forgiven => self.attempts = self.attempts.saturating_sub(1),
             Attempt::Counted => {
                 let lost = usize::try_from(self.attempts.saturating_sub(1)).unwrap_or(usize::MAX);
                 let pause = LOST_RUN_PAUSES.get(lost).copied().unwrap_or_default();
-                self.due_at = self.due_at.after(pause);
+                self.due_at = now.after(pause);
             }
         }
         self.status = Status::Pending;

@@ -65,7 +65,7 @@ async fn accounts_keys_and_balances_are_made_and_shown() {
     golden("admin/keys.txt", &shown(&keys));
     assert!(!keys.text.contains(&secret[17..]), "a key is shown once");
     assert_eq!(admin(&house).get("/keys").await.json()["data"].as_array().unwrap().len(), 2);
-    house.examine();
+    house.examine().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -85,7 +85,7 @@ async fn a_ledger_is_read_from_its_end_in_pages() {
         let refused = admin(&house).get(&format!("{path}?{query}")).await;
         assert_eq!((refused.status, refused.code().as_str()), (400, "invalid_query"), "{query}");
     }
-    house.examine();
+    house.examine().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -140,7 +140,7 @@ async fn what_an_operator_gets_wrong_is_named_and_changes_nothing() {
     assert_eq!((taken.status, &taken.json()["available"]), (200, &json!("0")));
     assert_eq!(admin(&house).get("/accounts").await.json()["data"].as_array().unwrap().len(), 1);
     assert_eq!(admin(&house).get("/keys").await.json()["data"].as_array().unwrap().len(), 1);
-    house.examine();
+    house.examine().await;
 }
 
 /// Source: service interface, "Authentication", rule 3: there is no separate key set for

@@ -42,7 +42,7 @@ async fn a_disk_in_trouble_is_shown_and_reads_go_on() {
         assert_eq!(ready(&house).await.status, 200, "{trouble:?}");
         assert_eq!(house.ask("GET", RUNS, None).await.json()["total"], 1);
         assert_eq!(house.ask("POST", RUNS, Some(body)).await.status, 201);
-        house.examine();
+        house.examine().await;
     }
 }
 
@@ -65,7 +65,7 @@ async fn a_loop_that_does_not_turn_is_shown() {
     house.settle().await;
     assert_eq!(ready(&house).await.status, 200);
     assert_eq!(house.over(&run).await["error_detail"]["reason"], "worker_lost");
-    house.examine();
+    house.examine().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -99,7 +99,7 @@ async fn a_daemon_that_drains_says_so_and_ends_its_work() {
     stop.await.unwrap();
     house.start().await;
     assert_eq!(house.find(&run).await["status"], "succeeded");
-    house.examine();
+    house.examine().await;
 }
 
 /// The number of a series.

@@ -7,4 +7,5 @@ mod admin;
 mod api;
 mod health;
 mod loops;
+mod money;
 mod sim;

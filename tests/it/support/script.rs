@@ -13,7 +13,7 @@ use super::house::KIND;
 
 /// The scripted agent; clones share what they have seen.
 ///
-/// `{"do": "succeed" | "no_signal" | "fail" | "panic" | "hang" | "flood", "ms": 5, "say": "text"}`
+/// `{"do": "succeed" | "no_signal" | "fail" | "panic" | "stumble" | "hang" | "flood", "ms": 5, "say": "text"}`
 #[derive(Clone)]
 pub struct Script {
     entry: Arc<Entry>,
@@ -80,7 +80,7 @@ impl Script {
         let _leave = Leave(Arc::clone(&self.under_way));
         task.progress.report(1, 2, "working");
         bench.clock.sleep(Duration::from_millis(input["ms"].as_u64().unwrap_or(0))).await;
-        let report = Report { output: say, result: Some("{\"a\":1}".to_owned()) };
+        let report = Report { output: say.clone(), result: Some("{\"a\":1}".to_owned()) };
         match input["do"].as_str().unwrap_or("succeed") {
             "succeed" => Outcome::Succeeded(report),
             "no_signal" => Outcome::NoSignal(report),
@@ -90,7 +90,11 @@ impl Script {
                 message: "It was asked to fail.".to_owned(),
             }),
             "panic" => panic!("it was asked to panic"),
-            "hang" => std::future::pending().await,
+            // The first two executions of what says the same panic, the third one hangs.
+            "stumble" if self.begun().iter().filter(|it| **it == say).count() < 3 => {
+                panic!("it was asked to stumble")
+            }
+            "hang" | "stumble" => std::future::pending().await,
             "flood" => Outcome::Succeeded(Report { output: "x".repeat(40_000), ..report }),
             other => panic!("the script cannot {other}"),
         }

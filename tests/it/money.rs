@@ -1,0 +1,1 @@
+//! The money of accounts, whatever happens to their runs.
