@@ -1,2 +1,3 @@
 //! Whole daemons with faults: crashes, restarts, the same seed twice.
+mod crash;
 mod damage;
