@@ -113,9 +113,8 @@ async fn a_key_that_is_refused_uses_up_nothing_of_its_account() {
 #[tokio::test(start_paused = true)]
 async fn strangers_are_counted_by_their_network() {
     let house = house(None, None, rate(60, 2)).await;
-    let ask = async |ip: &str, key: &str| {
-        house.client().from_ip(ip).with_key(key).get("/v1/account").await
-    };
+    let ask =
+        async |ip: &str, key: &str| house.client().at_ip(ip).with_key(key).get("/v1/account").await;
     for (ip, status) in [
         ("192.0.2.1", 401),
         ("192.0.2.1", 401),

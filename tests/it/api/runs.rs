@@ -66,7 +66,7 @@ async fn a_run_that_succeeded_shows_its_output_and_its_cost() {
         .await;
 }
 
-/// Source: service interface, "Run status": no_signal.
+/// Source: service interface, "Run status": `no_signal`.
 #[tokio::test(start_paused = true)]
 async fn a_run_without_a_signal_shows_why_and_is_charged() {
     check_ended("run-no-signal", json!({ "do": "no_signal", "say": "nothing new" })).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::{House, KIND, Lives};
+use crate::support::{House, KIND, Lives, Loss};
 
 /// Seeds of one test run, and what each of them does.
 const SEEDS: u64 = 60;
@@ -38,7 +38,10 @@ fn story(seed: u64) -> Story {
     let mut story = Story::default();
     for _ in 0..STEPS {
         match draw.below(10) {
-            0 => lives.kill(),
+            0 => {
+                lives.live(async |house| end_amid(house, &mut draw, &mut story).await);
+                lives.kill();
+            }
             1 => lives.live(async |house| house.restart().await),
             2 => {
                 let span = Duration::from_millis(u64::try_from(draw.below(3_000)).unwrap());
@@ -49,6 +52,19 @@ fn story(seed: u64) -> Story {
     }
     lives.live(async |house| settle(house, &mut story).await);
     story
+}
+
+/// One request during which the process ends, by a kill or by a power cut, unless it is done before.
+async fn end_amid(house: &House, draw: &mut Draw, story: &mut Story) {
+    let loss = [Loss::OfProcess, Loss::OfPower][draw.below(2)];
+    house.disk.cut_after(u64::try_from(draw.below(12)).unwrap(), loss);
+    let body = json!({ "kind": KIND, "input": { "ms": draw.below(100) } });
+    let reply = house.ask("POST", "/v1/agents/runs", Some(body)).await;
+    // What was answered after the end was answered to nobody.
+    if !house.disk.was_cut() {
+        story.deleted.insert(reply.json()["id"].as_str().unwrap().to_owned(), false);
+    }
+    story.bytes.push(reply.raw);
 }
 
 /// One request.

@@ -44,7 +44,7 @@ impl Client {
     }
 
     /// The same client from another address.
-    pub fn from_ip(&self, ip: &str) -> Self {
+    pub fn at_ip(&self, ip: &str) -> Self {
         Self { peer: Peer::Tcp(ip.parse().unwrap()), ..self.clone() }
     }
 

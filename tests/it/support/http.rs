@@ -48,7 +48,7 @@ impl Reply {
         assert!(id.starts_with("req_") && id.len() == 30, "{}", self.raw);
         assert!(self.header("date").is_some(), "{}", self.raw);
         if self.status >= 400 && self.header("content-type") == Some("application/json") {
-            let json = self.text.is_empty().then_some(Value::Null).unwrap_or_else(|| self.json());
+            let json = if self.text.is_empty() { Value::Null } else { self.json() };
             let inside = &json["error"]["request_id"];
             // The answer to a HEAD has no body, and readiness is no error body.
             assert!(inside.is_null() || inside == id, "{}", self.raw);

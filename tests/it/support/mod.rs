@@ -8,10 +8,10 @@ pub mod http;
 mod lives;
 mod script;
 
-pub use client::{Client, Door};
-pub use disk::{Loss, TestDisk, Trouble};
+pub use client::Client;
+pub use disk::{Loss, Trouble};
 pub use golden::{golden, shown};
-pub use house::{EPOCH, House, KIND, PRICE, RUNS, path_of};
+pub use house::{House, KIND, RUNS, path_of};
 pub use http::Reply;
 pub use lives::Lives;
 pub use script::Script;
