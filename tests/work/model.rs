@@ -168,11 +168,10 @@ impl Book {
         }
         run.status = Status::Pending;
         run.updated_at = run.updated_at.max(now);
-        run.due_at = run.updated_at;
         match attempt {
             Attempt::Forgiven => run.attempts -= 1,
             Attempt::Counted => {
-                run.due_at = run.due_at.after(LOST_RUN_PAUSES[run.attempts as usize - 1]);
+                run.due_at = run.updated_at.after(LOST_RUN_PAUSES[run.attempts as usize - 1]);
             }
         }
     }
