@@ -52,6 +52,35 @@ pub const LOST_RUN_PAUSES: [Duration; 3] =
 /// Time between asking an agent to stop and stopping it. Source: the contract, section 6.
 pub const CANCEL_GRACE: Duration = Duration::from_secs(10);
 
+/// Times that one event is sent to one receiver. Source: service interface, "Limits".
+pub const SENDS_MAX: u32 = 6;
+/// Pauses after the first to the fifth failed attempt, at least. Source: service interface, "Limits".
+pub const SEND_PAUSES: [Duration; 5] = [
+    Duration::from_mins(1),
+    Duration::from_mins(2),
+    Duration::from_mins(4),
+    Duration::from_mins(8),
+    Duration::from_mins(16),
+];
+/// The longest time that is added to a pause by chance. Source: the contract, section 8.
+pub const PAUSE_JITTER_MAX: Duration = Duration::from_mins(1);
+/// The longest pause that a receiver can ask for. Source: the contract, section 8.
+pub const RETRY_HINT_MAX: Duration = Duration::from_hours(1);
+/// Unicode characters of the output in an event. Source: service interface, "Limits".
+pub const EVENT_OUTPUT_CHARS_MAX: usize = 32_000;
+/// Difference of two clocks that a receiver puts up with. Source: service interface, "Limits".
+pub const SIGNATURE_SKEW_MAX: Duration = Duration::from_mins(5);
+/// Receivers of one account. Source: the contract, section 8.
+pub const RECEIVERS_DEFAULT: u32 = 10;
+/// Receivers of one account that an operator can allow. Source: the contract, section 8.
+pub const RECEIVERS_MAX: u32 = 100;
+/// Deliveries of one receiver that are not over. Source: the contract, section 8.
+pub const BACKLOG_MAX: u64 = 10_000;
+/// How far back failed deliveries can be sent again at once. Source: the contract, section 8.
+pub const RECOVER_SPAN_MAX: Duration = Duration::from_hours(14 * 24);
+/// How long a delivery is kept after it is over. Source: the contract, section 8.
+pub const DELIVERY_RETENTION_DEFAULT: Duration = Duration::from_hours(30 * 24);
+
 /// Requests a minute of one key. Source: the contract, section 5.
 pub const KEY_REQUESTS_PER_MINUTE: u32 = 600;
 /// Requests that one key may make at once. Source: the contract, section 5.

@@ -26,3 +26,10 @@ pub mod account;
 pub mod ledger;
 pub mod outcome;
 pub mod run;
+
+pub mod delivery;
+pub mod event;
+pub mod fault;
+pub mod health;
+pub mod retry;
+pub mod signature;

@@ -1,4 +1,4 @@
-//! Where webhooks may go: the rules for a receiver's URL, in their order.
+//! Receivers: where webhooks may go, and the rules for their URLs, in their order.
 //!
 //! A [`ReceiverUrl`] exists only if every rule held; the first one that did not is the reason.
 //! The rules look at the text as it was written, then at one parse of it. Names are not looked
@@ -11,10 +11,33 @@ use std::net::IpAddr;
 
 use url::Url;
 
+use crate::domain::account::AccountId;
 use crate::domain::address::{self, Verdict};
 use crate::domain::host::{BadHost, Host, Names};
+use crate::domain::id::{self, Id};
 use crate::domain::limits::URL_BYTES_MAX;
+use crate::domain::time::Timestamp;
 use crate::domain::url_text::{UrlText, plain_port};
+
+/// The name of a receiver.
+pub type ReceiverId = Id<id::Receiver>;
+
+/// Where the events of an account go. Its secret is kept apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Receiver {
+    /// Its name.
+    pub id: ReceiverId,
+    /// Whose events it gets.
+    pub account: AccountId,
+    /// Its address, as it was taken; judged again at every send.
+    pub url: String,
+    /// What its secret is told by.
+    pub fingerprint: String,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Since when nothing is sent to it.
+    pub disabled_at: Option<Timestamp>,
+}
 
 /// A URL that webhooks may be sent to, in its one spelling.
 #[derive(Clone, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! The binary as a process, and what is asked of it.
 
+use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -17,11 +18,14 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    /// Starts it on the files in `dir` and waits until it is ready.
+    /// Starts it on the files in `dir` and waits until it is ready. What it logs is kept beside
+    /// them, to be read when it does not come up.
     pub(crate) fn start(dir: &Path) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_errand"));
+        let mut command = errand();
         command.args(["dev", "--listen", "127.0.0.1:0", "--data-dir"]).arg(dir);
-        command.stdout(Stdio::piped()).stderr(Stdio::null());
+        let log = dir.with_file_name("log");
+        let keep = File::options().append(true).create(true).open(&log).unwrap();
+        command.stdout(Stdio::piped()).stderr(keep);
         let mut child = command.spawn().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut said = Vec::new();
@@ -32,7 +36,8 @@ impl Daemon {
             }
         }
         let told = std::fs::read_to_string(dir.join("dev.json"));
-        let told = told.unwrap_or_else(|it| panic!("{it}; the daemon said: {said:#?}"));
+        let told =
+            told.unwrap_or_else(|it| panic!("{it}; the daemon said: {said:#?} {}", read(&log)));
         let told: Value = serde_json::from_str(&told).unwrap();
         let base = told["base_url"].as_str().unwrap();
         let address = base.trim_start_matches("http://").trim_end_matches("/v1");
@@ -69,9 +74,21 @@ impl Drop for Daemon {
     }
 }
 
+/// The binary, without the setting of this test: it would call it an unknown one of its own.
+fn errand() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_errand"));
+    command.env_remove("ERRAND_KILLS");
+    command
+}
+
+/// The text of a file that may not be there.
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
 /// The JSON that a command prints about the files in `dir` while no daemon has them.
 pub(crate) fn offline(dir: &Path, words: &[&str]) -> Value {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_errand"));
+    let mut command = errand();
     command.args(words).args(["--output", "json", "--data-dir"]).arg(dir);
     let done = command.output().unwrap();
     let text = String::from_utf8(done.stdout).unwrap();

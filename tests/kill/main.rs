@@ -38,23 +38,24 @@ mod tests {
         let kills = std::env::var("ERRAND_KILLS").ok().and_then(|it| it.parse().ok());
         let kills = kills.unwrap_or(KILLS);
         let temp = tempfile::tempdir().unwrap();
+        let data = temp.path().join("data");
         let site = Site::start();
         let mut fates = BTreeMap::new();
         for round in 0..kills {
-            let daemon = Daemon::start(temp.path());
+            let daemon = Daemon::start(&data);
             let load = Load::start(&daemon, &site, round);
             // Somewhere between the first requests and a busy daemon.
             pause(Duration::from_millis(20 + u64::from(round * 37 % 180)));
             daemon.kill();
             load.join(&mut fates);
         }
-        let daemon = Daemon::start(temp.path());
+        let daemon = Daemon::start(&data);
         settle(&daemon);
         let paid = check(&daemon, &fates);
         daemon.stop();
-        let verified = offline(temp.path(), &["balance", "verify"]);
+        let verified = offline(&data, &["balance", "verify"]);
         assert_eq!(verified["ok"], true, "{verified}");
-        let examined = offline(temp.path(), &["doctor"]);
+        let examined = offline(&data, &["doctor"]);
         assert_eq!(examined["ok"], true, "{examined}");
         let acknowledged = fates.values().filter(|it| **it != Fate::Unknown).count();
         assert!(acknowledged > 10, "only {acknowledged} runs were acknowledged");
