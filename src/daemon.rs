@@ -16,15 +16,16 @@ use crate::api::Api;
 use crate::api::admin::{About, Admin};
 use crate::api::health::MetricsPage;
 use crate::app::billing::Prices;
-use crate::app::{App, Base, Settings, jobs};
-use crate::background::{self, Busy, Janitor, Pulse, Worker};
+use crate::app::{App, Base, Settings, Webhooks, deliveries, jobs};
+use crate::background::{self, Busy, Deliverer, InFlight, Janitor, Pulse, Worker};
 use crate::config::{Config, Mode};
+use crate::delivery::Sender;
 use crate::domain::receiver::UrlPolicy;
 use crate::inbound::{Edge, Service};
 use crate::outbound::{
-    BadRoots, Client, Dialer, Guard, GuardConfig, Resolver, SystemResolver, TcpDialer, Trust,
+    BadRoots, Client, Dialer, Guard, GuardConfig, Ports, Resolver, SystemResolver, TcpDialer, Trust,
 };
-use crate::store::{self, Disk, Options, Store};
+use crate::store::{self, Disk, Options, Seal, Store, seal};
 use crate::sys::clock::Clock;
 use crate::sys::entropy::Entropy;
 use crate::sys::host;
@@ -54,6 +55,7 @@ pub struct Daemon {
     about: About,
     shutdown: Shutdown,
     busy: Busy,
+    in_flight: InFlight,
     loops: JoinSet<()>,
     store: Store,
 }
@@ -73,6 +75,8 @@ pub enum StartError {
     Kind(String),
     /// The minute tick cannot start.
     Pulse(String),
+    /// The master key cannot be read, or not be written.
+    MasterKey(std::io::Error),
 }
 
 impl World {
@@ -101,60 +105,43 @@ impl Daemon {
     /// [`StartError`]; nothing runs then.
     pub async fn start(config: &Config, world: World) -> Result<Self, StartError> {
         let shutdown = Shutdown::new();
-        let metrics = Arc::new(Metrics::default());
-        let client = client(config, &world, &metrics)?;
-        let catalogue = Catalogue::built_in(targets(config.mode)).with(world.agents);
-        let catalogue = catalogue.map_err(|it| StartError::Kind(it.to_string()))?;
         let pulse = if world.clock.is_host() {
             Pulse::of_host().await.map_err(|it| StartError::Pulse(it.to_string()))?
         } else {
             Pulse::none()
         };
-
-        let (clock, entropy) = (world.clock, world.entropy);
-        let store = open(config, world.disk, &clock, &entropy, &metrics).await?;
-        let app = App::open(Base {
-            store: store.clone(),
-            clock: clock.clone(),
-            entropy: entropy.clone(),
-            metrics: Arc::clone(&metrics),
-            shutdown: shutdown.clone(),
-            catalogue,
-            prices: Prices {
-                currency: config.billing.currency,
-                kinds: config.agents.prices.clone(),
-                rates: config.billing.rates.clone(),
-            },
-            settings: Settings {
-                pending_runs: config.limits.pending_runs,
-                account_workers: config.queue.account_workers,
-                retention: config.runs.retention,
-                rates: config.limits.rates.clone(),
-            },
-        });
-        let app = app.map_err(StartError::App)?;
+        let Opened { app, store, sender, client } = open(config, world, &shutdown).await?;
         let lost = jobs::recover(&app).await.map_err(StartError::App)?;
         if lost > 0 {
             tracing::warn!(runs = lost, "{lost} runs had lost their worker and were given back");
         }
+        let lost = deliveries::recover(&app).await.map_err(StartError::App)?;
+        if lost > 0 {
+            tracing::warn!(attempts = lost, "{lost} attempts to deliver an event were interrupted");
+        }
 
-        let bench = bench(config, &clock, client);
+        let bench = bench(config, app.clock(), client);
         let worker = Worker::new(app.clone(), bench, shutdown.clone(), config.queue.workers);
         let busy = worker.busy();
         let mut loops = JoinSet::new();
         if config.queue.workers > 0 {
             loops.spawn(background::drive(worker, app.clone()));
         }
+        let deliverer = Deliverer::new(app.clone(), sender, shutdown.clone(), pulse.clone());
+        let in_flight = deliverer.in_flight();
+        loops.spawn(background::drive(deliverer, app.clone()));
         let janitor = Janitor::new(app.clone(), pulse);
         loops.spawn(background::drive(janitor, app.clone()));
 
+        let (clock, entropy) = (app.clock().clone(), app.entropy().clone());
+        let metrics = Arc::clone(app.metrics());
         let edge = Edge::new(config.http.edge.clone(), clock, entropy, metrics, shutdown.clone());
         let about = About {
             data_dir: config.data.dir.display().to_string(),
             mode: config.mode.as_str(),
             uid: host::uid(),
         };
-        Ok(Self { app, edge, about, shutdown, busy, loops, store })
+        Ok(Self { app, edge, about, shutdown, busy, in_flight, loops, store })
     }
 
     /// The operations.
@@ -193,6 +180,11 @@ impl Daemon {
         &self.shutdown
     }
 
+    /// Executions and attempts under way.
+    fn under_way(&self) -> usize {
+        self.busy.count().saturating_add(self.in_flight.count())
+    }
+
     /// Ends: begins nothing new, waits up to `grace` for runs under way, gives the rest back,
     /// and closes the file.
     pub async fn stop(mut self, grace: Duration) {
@@ -201,7 +193,7 @@ impl Daemon {
         let drained = async {
             // The loops first: a claim that is on its way still becomes an execution.
             while self.loops.join_next().await.is_some() {}
-            while self.busy.count() > 0 && self.shutdown.phase() < Phase::Stopping {
+            while self.under_way() > 0 && self.shutdown.phase() < Phase::Stopping {
                 clock.sleep(LOOK_PAUSE).await;
             }
         };
@@ -210,7 +202,7 @@ impl Daemon {
         self.shutdown.advance(Phase::Stopping);
         let given_back = async {
             while self.loops.join_next().await.is_some() {}
-            while self.busy.count() > 0 {
+            while self.under_way() > 0 {
                 clock.sleep(LOOK_PAUSE).await;
             }
         };
@@ -221,8 +213,91 @@ impl Daemon {
     }
 }
 
+/// A data file that is open, and the operations on it; no loop runs.
+pub struct Opened {
+    /// The operations.
+    pub app: App,
+    /// The file.
+    pub store: Store,
+    /// What posts webhooks.
+    sender: Sender,
+    /// The way out for agents.
+    client: Client,
+}
+
+/// Opens the file and the operations on it. Takes as long as the check of the file does.
+///
+/// # Errors
+///
+/// [`StartError`]; nothing is open then.
+pub async fn open(
+    config: &Config,
+    world: World,
+    shutdown: &Shutdown,
+) -> Result<Opened, StartError> {
+    let metrics = Arc::new(Metrics::default());
+    let client = client(config, &world, &metrics, config.outbound.ports.clone())?;
+    let receivers = client_of_receivers(config, &world, &metrics)?;
+    let urls = targets(config.mode);
+    let sender = Sender::new(receivers, world.clock.clone(), urls, config.webhooks.standard);
+    let catalogue = Catalogue::built_in(urls).with(world.agents);
+    let catalogue = catalogue.map_err(|it| StartError::Kind(it.to_string()))?;
+    let (clock, entropy) = (world.clock, world.entropy);
+    let store = open_store(config, Arc::clone(&world.disk), &clock, &entropy, &metrics).await?;
+    let seal = match unseal(&store, world.disk.as_ref(), &entropy).await {
+        Ok(seal) => seal,
+        Err(error) => {
+            store.close();
+            return Err(error);
+        }
+    };
+    let app = App::open(Base {
+        store: store.clone(),
+        clock,
+        entropy,
+        metrics,
+        shutdown: shutdown.clone(),
+        catalogue,
+        prices: Prices {
+            currency: config.billing.currency,
+            kinds: config.agents.prices.clone(),
+            rates: config.billing.rates.clone(),
+        },
+        settings: Settings {
+            pending_runs: config.limits.pending_runs,
+            account_workers: config.queue.account_workers,
+            retention: config.runs.retention,
+            rates: config.limits.rates.clone(),
+            webhooks: Webhooks { urls, ..config.webhooks.rules },
+        },
+        sender: sender.clone(),
+        seal,
+    });
+    let app = app.map_err(StartError::App)?;
+    Ok(Opened { app, store, sender, client })
+}
+
+/// The seal of the secrets in the file. A file without secrets gets a master key now.
+async fn unseal(store: &Store, disk: &dyn Disk, entropy: &Entropy) -> Result<Seal, StartError> {
+    let key = match disk.master_key().map_err(StartError::MasterKey)? {
+        Some(key) => key,
+        None if store.read(seal::is_sealed).map_err(StartError::Store)? => {
+            return Err(StartError::Store(store::Error::MasterKey));
+        }
+        None => {
+            let key = entropy.bytes();
+            disk.keep_master_key(&key).map_err(StartError::MasterKey)?;
+            key
+        }
+    };
+    let nonce = entropy.bytes();
+    let check = store.write(move |txn| seal::check(txn, &Seal::new(&key)?, nonce));
+    check.await.map_err(StartError::Store)?;
+    Seal::new(&key).map_err(StartError::Store)
+}
+
 /// Opens the file on a thread that may block.
-async fn open(
+async fn open_store(
     config: &Config,
     disk: Arc<dyn Disk>,
     clock: &Clock,
@@ -244,8 +319,26 @@ async fn open(
     opened.map_err(StartError::Store)
 }
 
-/// The one way out.
-fn client(config: &Config, world: &World, metrics: &Arc<Metrics>) -> Result<Client, StartError> {
+/// The way out for webhooks, which go to one port alone unless a developer asks.
+fn client_of_receivers(
+    config: &Config,
+    world: &World,
+    metrics: &Arc<Metrics>,
+) -> Result<Client, StartError> {
+    let ports = match config.mode {
+        Mode::Serve => Ports::Only(vec![RECEIVER_PORT]),
+        Mode::Dev => Ports::Any,
+    };
+    client(config, world, metrics, ports)
+}
+
+/// A way out.
+fn client(
+    config: &Config,
+    world: &World,
+    metrics: &Arc<Metrics>,
+    ports: Ports,
+) -> Result<Client, StartError> {
     let extra = match &config.outbound.extra_roots {
         None => Vec::new(),
         Some(path) => std::fs::read(path).map_err(|it| StartError::Roots(path.clone(), it))?,
@@ -256,7 +349,7 @@ fn client(config: &Config, world: &World, metrics: &Arc<Metrics>) -> Result<Clie
     let guard = Guard::new(GuardConfig {
         allow: config.outbound.allow.clone(),
         deny: config.outbound.deny.clone(),
-        ports: config.outbound.ports.clone(),
+        ports,
     });
     let (resolver, dialer) = (Arc::clone(&world.resolver), Arc::clone(&world.dialer));
     Ok(Client::new(world.clock.clone(), guard, resolver, dialer, trust, Arc::clone(metrics)))
@@ -295,6 +388,7 @@ impl fmt::Display for StartError {
             }
             Self::Kind(error) => write!(f, "{error}"),
             Self::Pulse(error) => write!(f, "the minute tick cannot start: {error}"),
+            Self::MasterKey(error) => write!(f, "the master key: {error}"),
         }
     }
 }
@@ -304,13 +398,15 @@ impl std::error::Error for StartError {
         match self {
             Self::Store(error) => Some(error),
             Self::App(error) => Some(error),
-            Self::Roots(_, error) => Some(error),
+            Self::Roots(_, error) | Self::MasterKey(error) => Some(error),
             Self::BadRoots(_, error) => Some(error),
             Self::Kind(_) | Self::Pulse(_) => None,
         }
     }
 }
 
+/// The one port of receivers. Source: service interface, "Limits".
+const RECEIVER_PORT: u16 = 443;
 /// Time between two looks at what is still under way.
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
 /// Time for giving back what was not done.

@@ -11,6 +11,8 @@ pub mod inbound;
 pub mod outbound;
 pub mod store;
 
+pub mod delivery;
+
 pub mod agents;
 
 pub mod app;

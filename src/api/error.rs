@@ -261,6 +261,20 @@ fn app_row(error: app::Error) -> Row {
         app::Error::RunOver => {
             row(409, INVALID, "run_over", "The run is over and cannot be cancelled.")
         }
+        app::Error::ReceiverUrl(reason) => {
+            let message = format!(
+                "The URL cannot be a receiver: {reason}. It must be https on port 443, with a public host and without user name, password or fragment."
+            );
+            let details = json!({ "reason": reason.as_str() });
+            bad("invalid_receiver_url", &message).about("url").detailed(details)
+        }
+        app::Error::TooManyReceivers { limit } => {
+            let message = format!("The account has {limit} receivers already. Delete one.");
+            bad("too_many_receivers", &message).detailed(json!({ "limit": limit }))
+        }
+        app::Error::ReceiverDisabled => {
+            bad("receiver_disabled", "The receiver is disabled. Connect a new one.")
+        }
         app::Error::TooManyKeys { limit } => {
             bad("too_many_keys", &format!("The account has {limit} live keys already. Revoke one."))
         }

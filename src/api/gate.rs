@@ -131,7 +131,16 @@ impl Gate<'_> {
 impl Request {
     /// What stands in the first place of the path.
     pub(in crate::api) fn id<T>(&self) -> Result<Id<T>, Failure> {
-        let id = self.params.first().and_then(|it| Id::parse(it));
+        self.nth_id(0)
+    }
+
+    /// The id of a thing that belongs to the one in front of it.
+    pub(in crate::api) fn second_id<T>(&self) -> Result<Id<T>, Failure> {
+        self.nth_id(1)
+    }
+
+    fn nth_id<T>(&self, n: usize) -> Result<Id<T>, Failure> {
+        let id = self.params.get(n).and_then(|it| Id::parse(it));
         id.ok_or(Failure::App(crate::app::Error::NotFound))
     }
 

@@ -14,6 +14,8 @@ mod view;
 mod account;
 mod agents;
 mod runs;
+mod webhook_view;
+mod webhooks;
 
 pub mod admin;
 mod admin_view;

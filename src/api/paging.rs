@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::api::error::Failure;
 use crate::domain::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX, PAGE_OFFSET_MAX};
+use crate::domain::time::Timestamp;
 use crate::inbound::Head;
 
 /// The parameters of a query, taken one by one; what is left at the end was not known.
@@ -55,6 +56,15 @@ impl Query {
         let limit = self.number("limit", PAGE_ITEMS_DEFAULT, 1, PAGE_ITEMS_MAX)?;
         let offset = self.number("offset", 0, 0, PAGE_OFFSET_MAX)?;
         Ok(Page { limit, offset })
+    }
+
+    /// Takes a time that may be absent.
+    pub(in crate::api) fn time(&mut self, name: &str) -> Result<Option<Timestamp>, Failure> {
+        let Some(text) = self.take(name)? else { return Ok(None) };
+        // The plus of an offset is a space in a query that was not escaped.
+        let with_plus = || text.rsplit_once(' ').map(|(time, offset)| format!("{time}+{offset}"));
+        let time = Timestamp::parse(&text).or_else(|| Timestamp::parse(&with_plus()?));
+        time.map(Some).ok_or_else(|| wrong(name, "must be a time such as 2026-01-01T00:00:00Z"))
     }
 
     /// Refuses what is left.

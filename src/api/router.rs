@@ -4,7 +4,7 @@
 
 use crate::api::error::Failure;
 use crate::api::gate::{Access, Gate, Request as GatedRequest};
-use crate::api::{account, agents, health, runs};
+use crate::api::{account, agents, health, runs, webhooks};
 use crate::app::App;
 use crate::domain::account::Right;
 use crate::inbound::{BoxFuture, Head, Method, Request, Response, Service};
@@ -30,13 +30,21 @@ enum Endpoint {
     FindResult,
     CancelRun,
     DeleteRun,
+    CreateReceiver,
+    ListReceivers,
+    FindReceiver,
+    DeleteReceiver,
+    TestReceiver,
+    ListDeliveries,
+    ResendDelivery,
+    RecoverDeliveries,
 }
 
 const AGENTS: Access = Access::Key(Some(Right::Agents));
 const ANY_KEY: Access = Access::Key(None);
 
 #[rustfmt::skip]
-const ROUTES: [Route; 11] = [
+const ROUTES: [Route; 19] = [
     route(Method::Get,    "/healthz",                   Access::Open, Endpoint::Healthz),
     route(Method::Get,    "/readyz",                    Access::Open, Endpoint::Readyz),
     route(Method::Get,    "/v1/account",                ANY_KEY,      Endpoint::ShowAccount),
@@ -48,6 +56,14 @@ const ROUTES: [Route; 11] = [
     route(Method::Delete, "/v1/agents/runs/{id}",       AGENTS,       Endpoint::DeleteRun),
     route(Method::Get,    "/v1/agents/runs/{id}/result", AGENTS,      Endpoint::FindResult),
     route(Method::Post,   "/v1/agents/runs/{id}/cancel", AGENTS,      Endpoint::CancelRun),
+    route(Method::Post,   "/v1/webhooks",               AGENTS,       Endpoint::CreateReceiver),
+    route(Method::Get,    "/v1/webhooks",               AGENTS,       Endpoint::ListReceivers),
+    route(Method::Get,    "/v1/webhooks/{id}",          AGENTS,       Endpoint::FindReceiver),
+    route(Method::Delete, "/v1/webhooks/{id}",          AGENTS,       Endpoint::DeleteReceiver),
+    route(Method::Post,   "/v1/webhooks/{id}/test",     AGENTS,       Endpoint::TestReceiver),
+    route(Method::Get,    "/v1/webhooks/{id}/deliveries", AGENTS,     Endpoint::ListDeliveries),
+    route(Method::Post,   "/v1/webhooks/{id}/deliveries/{delivery}/resend", AGENTS, Endpoint::ResendDelivery),
+    route(Method::Post,   "/v1/webhooks/{id}/recover",  AGENTS,       Endpoint::RecoverDeliveries),
 ];
 
 const fn route(method: Method, path: &'static str, access: Access, endpoint: Endpoint) -> Route {
@@ -99,6 +115,14 @@ impl Api {
             Endpoint::FindResult => runs::find_result(app, &request),
             Endpoint::CancelRun => runs::cancel(app, &request).await,
             Endpoint::DeleteRun => runs::delete(app, &request).await,
+            Endpoint::CreateReceiver => webhooks::create(app, request).await,
+            Endpoint::ListReceivers => webhooks::list(app, &request),
+            Endpoint::FindReceiver => webhooks::find(app, &request),
+            Endpoint::DeleteReceiver => webhooks::delete(app, &request).await,
+            Endpoint::TestReceiver => webhooks::test(app, &request).await,
+            Endpoint::ListDeliveries => webhooks::deliveries(app, &request).await,
+            Endpoint::ResendDelivery => webhooks::resend(app, &request).await,
+            Endpoint::RecoverDeliveries => webhooks::recover(app, request).await,
         }
     }
 }

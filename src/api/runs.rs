@@ -13,7 +13,6 @@ use crate::app::{App, Error};
 use crate::domain::id::Id;
 use crate::domain::limits::BODY_BYTES_MAX;
 use crate::domain::run::Status;
-use crate::domain::time::Timestamp;
 use crate::inbound::Response;
 
 /// Accepts a run: 201 with the record, which is then on disk.
@@ -40,8 +39,8 @@ pub(in crate::api) async fn list(app: &App, request: &Request) -> Result<Respons
         kind: query.take("kind")?,
         statuses: statuses(&query.take_all("status"))?,
         external_id: query.take("external_id")?,
-        created_after: time(&mut query, "created_after")?,
-        created_before: time(&mut query, "created_before")?,
+        created_after: query.time("created_after")?,
+        created_before: query.time("created_before")?,
     };
     let before = match query.take("before")? {
         Some(text) => Some(Id::parse(&text).ok_or_else(|| wrong("before", "must be a run's id"))?),
@@ -92,14 +91,6 @@ fn statuses(texts: &[String]) -> Result<Vec<Status>, Failure> {
     let parsed = texts.iter().map(|it| Status::parse(it).ok_or_else(|| wrong("status", problem)));
     let distinct: BTreeSet<Status> = parsed.collect::<Result<_, _>>()?;
     Ok(distinct.into_iter().collect())
-}
-
-fn time(query: &mut Query, name: &str) -> Result<Option<Timestamp>, Failure> {
-    let Some(text) = query.take(name)? else { return Ok(None) };
-    // The plus of an offset is a space in a query that was not escaped.
-    let with_plus = || text.rsplit_once(' ').map(|(time, offset)| format!("{time}+{offset}"));
-    let time = Timestamp::parse(&text).or_else(|| Timestamp::parse(&with_plus()?));
-    time.map(Some).ok_or_else(|| wrong(name, "must be a time such as 2026-01-01T00:00:00Z"))
 }
 
 /// When a client should look again. Source: service interface, "Limits".

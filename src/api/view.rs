@@ -158,12 +158,15 @@ pub(in crate::api) fn json<T: Serialize>(status: u16, view: &T) -> Response {
 }
 
 /// Writes what has a text as a string.
-fn text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+pub(in crate::api) fn text<T: fmt::Display, S: Serializer>(
+    value: &T,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
 }
 
 /// Writes what may be absent as a string or as `null`.
-fn text_or_null<T: fmt::Display, S: Serializer>(
+pub(in crate::api) fn text_or_null<T: fmt::Display, S: Serializer>(
     value: &Option<T>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::domain::limits::NAME_CHARS_MAX;
 use crate::domain::money::{Amount, Currency};
+use crate::domain::receiver::UrlReason;
 use crate::store;
 
 /// Why an operation was not done; nothing was changed.
@@ -36,6 +37,15 @@ pub enum Error {
     },
     /// The run is over and cannot be cancelled.
     RunOver,
+    /// The URL of a receiver breaks a rule; the first one.
+    ReceiverUrl(UrlReason),
+    /// The account has too many receivers.
+    TooManyReceivers {
+        /// How many it may have.
+        limit: u32,
+    },
+    /// The receiver is disabled, and nothing is sent to it.
+    ReceiverDisabled,
     /// The account has too many live keys.
     TooManyKeys {
         /// How many it may have.
@@ -99,6 +109,7 @@ impl From<store::Error> for Error {
             | store::Error::Newer { .. }
             | store::Error::Locked { .. }
             | store::Error::Directory { .. }
+            | store::Error::MasterKey
             | store::Error::Bug(_) => Self::Internal(error),
         }
     }
@@ -118,6 +129,11 @@ impl fmt::Display for Error {
             }
             Self::QueueFull { limit } => write!(f, "{limit} runs wait or run already"),
             Self::RunOver => f.write_str("the run is over"),
+            Self::ReceiverUrl(reason) => write!(f, "the URL cannot be a receiver: {reason}"),
+            Self::TooManyReceivers { limit } => {
+                write!(f, "the account has {limit} receivers already")
+            }
+            Self::ReceiverDisabled => f.write_str("the receiver is disabled"),
             Self::TooManyKeys { limit } => write!(f, "the account has {limit} live keys already"),
             Self::Amount(what) => f.write_str(what),
             Self::StorageFull => f.write_str("the disk is full"),
@@ -137,6 +153,9 @@ impl std::error::Error for Error {
             | Self::Balance { .. }
             | Self::QueueFull { .. }
             | Self::RunOver
+            | Self::ReceiverUrl(_)
+            | Self::TooManyReceivers { .. }
+            | Self::ReceiverDisabled
             | Self::TooManyKeys { .. }
             | Self::Amount(_)
             | Self::StorageFull

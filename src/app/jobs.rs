@@ -6,6 +6,7 @@ use tokio::sync::watch;
 
 use crate::agents::Step;
 use crate::app::line::{Left, is_due};
+use crate::app::news::{Fresh, Telling};
 use crate::app::settle::{self, End};
 use crate::app::{App, Error};
 use crate::domain::account::AccountId;
@@ -121,6 +122,7 @@ pub fn wake(app: &App) {
 /// What the store says; the claim stands, and the caller may try again.
 pub async fn finish(app: &App, job: &Job, outcome: Outcome) -> Result<Landed, Error> {
     let (claim, now) = (job.claim.clone(), app.0.clock.now());
+    let telling = app.telling();
     let (ending, report) = checked(outcome);
     let landed = app.0.store.write(move |txn| {
         if !is_mine(txn, &claim)? {
@@ -139,22 +141,24 @@ pub async fn finish(app: &App, job: &Job, outcome: Outcome) -> Result<Landed, Er
                 } else {
                     (ending.clone(), report.as_ref())
                 };
-                Ok(Some(settle::end(txn, &run, End { ending, report, now })?.status))
+                let ended = settle::end(txn, &run, End { ending, report, now, telling })?;
+                Ok(Some((ended.run.status, ended.news)))
             }
             Claimed::Ghost(ghost) => {
                 queue::remove_claim(txn, claim.run)?;
                 let canceled = Ending::Failed(settle::canceled());
                 let ending = if ghost.cancel_requested { &canceled } else { &ending };
                 settle::end_ghost(txn, &ghost, ending, now)?;
-                Ok::<_, Error>(Some(ending.status()))
+                Ok::<_, Error>(Some((ending.status(), Vec::new())))
             }
         }
     });
     let landed = landed.await?;
     app.release(job);
     Ok(match landed {
-        Some(status) => {
+        Some((status, news)) => {
             app.count_end(status);
+            app.post(news);
             Landed::Done
         }
         None => {
@@ -172,15 +176,16 @@ pub async fn finish(app: &App, job: &Job, outcome: Outcome) -> Result<Landed, Er
 /// What the store says; the claim stands, and the caller may try again.
 pub async fn give_back(app: &App, job: &Job, attempt: Attempt) -> Result<Landed, Error> {
     let (claim, now) = (job.claim.clone(), app.0.clock.now());
+    let telling = app.telling();
     let give = app.0.store.write(move |txn| {
         if !is_mine(txn, &claim)? {
-            return Ok(Landed::TooLate);
+            return Ok((Landed::TooLate, Vec::new()));
         }
-        drop_claim(txn, &claim, attempt, now)?;
-        Ok::<_, Error>(Landed::Done)
+        Ok::<_, Error>((Landed::Done, drop_claim(txn, &claim, attempt, now, telling)?))
     });
-    let landed = give.await?;
+    let (landed, news) = give.await?;
     app.release(job);
+    app.post(news);
     app.0.line.join(job.claim.account);
     app.0.work.notify_one();
     Ok(landed)
@@ -198,10 +203,11 @@ pub async fn recover(app: &App) -> Result<usize, Error> {
     let mut lost = app.0.store.read(queue::scan_claims)?;
     lost.retain(|it| it.boot != boot);
     for some in lost.chunks(RECOVER_MAX) {
-        let (some, now) = (some.to_vec(), app.0.clock.now());
+        let (some, now, telling) = (some.to_vec(), app.0.clock.now(), app.telling());
         let recover = app.0.store.write(move |txn| {
             for claim in &some {
-                drop_claim(txn, claim, Attempt::Counted, now)?;
+                // Who is told of an end is read from the file later, with all other deliveries.
+                drop_claim(txn, claim, Attempt::Counted, now, telling)?;
             }
             Ok::<_, Error>(())
         });
@@ -325,16 +331,18 @@ fn drop_claim(
     claim: &Claim,
     attempt: Attempt,
     now: Timestamp,
-) -> Result<(), Error> {
+    telling: Telling,
+) -> Result<Vec<Fresh>, Error> {
     let claimed = claimed(txn, claim)?;
     queue::remove_claim(txn, claim.run)?;
     match claimed {
-        Claimed::Run(run) => settle::lose(txn, &run, attempt, now),
+        Claimed::Run(run) => settle::lose(txn, &run, attempt, now, telling),
         // Nobody waits for a deleted run, so it is not done again, and what was not done is free.
         Claimed::Ghost(ghost) => {
-            settle::end_ghost(txn, &ghost, &Ending::Failed(settle::canceled()), now)
+            settle::end_ghost(txn, &ghost, &Ending::Failed(settle::canceled()), now)?;
+            Ok(Vec::new())
         }
-        Claimed::Unreadable => Ok(()),
+        Claimed::Unreadable => Ok(Vec::new()),
     }
 }
 

@@ -17,9 +17,15 @@ pub mod billing;
 pub mod accounts;
 pub mod keys;
 
+pub mod deliveries;
+pub mod delivery_log;
 pub mod history;
 pub mod jobs;
+pub mod lane;
 pub mod line;
+mod news;
+mod outbox;
+pub mod receivers;
 pub mod runs;
 mod settle;
 mod under_way;
@@ -34,13 +40,18 @@ use tokio::sync::Notify;
 use crate::agents::{Catalogue, Step};
 use crate::app::auth::KeyTable;
 use crate::app::billing::Prices;
+use crate::app::lane::Lanes;
 use crate::app::limiter::{Limiter, Rates};
 use crate::app::line::Line;
+use crate::app::outbox::Outbox;
 use crate::app::under_way::UnderWay;
+use crate::delivery::Sender;
 use crate::domain::limits;
-use crate::domain::run::Run;
+use crate::domain::receiver::UrlPolicy;
+use crate::domain::retry::{FirstAttempt, Pauses};
+use crate::domain::run::{Run, Status};
 use crate::domain::time::Timestamp;
-use crate::store::{Store, accounts as kept_accounts, keys as kept_keys, meta, runs_list};
+use crate::store::{Seal, Store, accounts as kept_accounts, keys as kept_keys, meta, runs_list};
 use crate::sys::beats::Beats;
 use crate::sys::clock::Clock;
 use crate::sys::entropy::Entropy;
@@ -68,6 +79,10 @@ pub(in crate::app) struct Inner {
     pub(in crate::app) line: Line,
     pub(in crate::app) under_way: UnderWay,
     pub(in crate::app) work: Notify,
+    pub(in crate::app) sender: Sender,
+    pub(in crate::app) seal: Seal,
+    pub(in crate::app) outbox: Outbox,
+    pub(in crate::app) mail: Notify,
     pub(in crate::app) boot: u64,
     pub(in crate::app) started_at: Timestamp,
 }
@@ -83,6 +98,25 @@ pub struct Settings {
     pub retention: Option<Duration>,
     /// How often callers may ask.
     pub rates: Rates,
+    /// How receivers are told.
+    pub webhooks: Webhooks,
+}
+
+/// What an operator decides about receivers and deliveries.
+#[derive(Clone, Copy, Debug)]
+pub struct Webhooks {
+    /// Which URLs are taken.
+    pub urls: UrlPolicy,
+    /// Receivers of one account.
+    pub receivers: u32,
+    /// When the first attempt is made.
+    pub first_attempt: FirstAttempt,
+    /// How long the pauses between attempts are.
+    pub pauses: Pauses,
+    /// How many attempts may be under way.
+    pub lanes: Lanes,
+    /// How long a delivery is kept after it is over.
+    pub retention: Duration,
 }
 
 /// What the operations stand on.
@@ -103,6 +137,10 @@ pub struct Base {
     pub prices: Prices,
     /// What the operator decided.
     pub settings: Settings,
+    /// What posts webhooks.
+    pub sender: Sender,
+    /// What seals secrets.
+    pub seal: Seal,
 }
 
 impl App {
@@ -112,7 +150,18 @@ impl App {
     ///
     /// [`Error::Internal`] when the store cannot be read.
     pub fn open(base: Base) -> Result<Self, Error> {
-        let Base { store, clock, entropy, metrics, shutdown, catalogue, prices, settings } = base;
+        let Base {
+            store,
+            clock,
+            entropy,
+            metrics,
+            shutdown,
+            catalogue,
+            prices,
+            settings,
+            sender,
+            seal,
+        } = base;
         let (boot, accounts) = store.read(|view| {
             Ok::<_, Error>((meta::identity(view)?.boot, kept_accounts::scan(view)?))
         })?;
@@ -125,6 +174,7 @@ impl App {
             Ok::<_, Error>(())
         })?;
         let started_at = clock.now();
+        let lanes = settings.webhooks.lanes;
         let keys = KeyTable::new(&accounts, store.read(kept_keys::scan)?);
         let line = Line::new(settings.account_workers, store.read(crate::store::queue::accounts)?);
         let limiter = Limiter::new(clock.clone(), settings.rates.clone());
@@ -143,6 +193,10 @@ impl App {
             line,
             under_way: UnderWay::default(),
             work: Notify::new(),
+            sender,
+            seal,
+            outbox: Outbox::new(lanes),
+            mail: Notify::new(),
             boot,
             started_at,
         })))
@@ -208,7 +262,9 @@ impl App {
     /// How far a run is that is under way.
     #[must_use]
     pub fn progress(&self, run: &Run) -> Option<Step> {
-        self.0.under_way.progress(run.id)
+        // One that has just ended may be under way in memory for a moment more.
+        let is_running = run.status == Status::Running;
+        is_running.then(|| self.0.under_way.progress(run.id)).flatten()
     }
 
     /// When a run that is over will be forgotten.
@@ -231,6 +287,20 @@ impl Default for Settings {
             account_workers: 1,
             retention: None,
             rates: Rates::default(),
+            webhooks: Webhooks::default(),
+        }
+    }
+}
+
+impl Default for Webhooks {
+    fn default() -> Self {
+        Self {
+            urls: UrlPolicy::Public,
+            receivers: limits::RECEIVERS_DEFAULT,
+            first_attempt: FirstAttempt::Tick,
+            pauses: Pauses::Minutes,
+            lanes: Lanes { fast: 512, slow: 2_048 },
+            retention: limits::DELIVERY_RETENTION_DEFAULT,
         }
     }
 }

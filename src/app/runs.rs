@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use crate::agents::{InputError, Problem};
 use crate::app::accounts::refusal;
 use crate::app::error::InputProblem;
-use crate::app::settle::{self, End};
+use crate::app::news;
+use crate::app::settle::{self, End, Ended};
 use crate::app::{App, Error};
 use crate::domain::account::Caller;
 use crate::domain::limits::{EXTERNAL_ID_CHARS_MAX, INPUT_BYTES_MAX};
@@ -123,6 +124,8 @@ pub fn find_result(app: &App, caller: &Caller, id: RunId) -> Result<Option<Strin
 
 /// Deletes the caller's run and what is linked to it; it is not a cancellation.
 ///
+/// Its event goes too, and what was not delivered of it is not sent any more.
+///
 /// A pending run leaves the queue and its hold is released. A running one is gone at once; its
 /// execution goes on, the result is thrown away, and the cost is charged. Ledger entries stay.
 /// Source: service interface, "Run status"; the contract, section 6.
@@ -142,6 +145,7 @@ pub async fn delete(app: &App, caller: &Caller, id: RunId) -> Result<(), Error> 
             Status::Running => runs::put_ghost(txn, &run)?,
             Status::Succeeded | Status::NoSignal | Status::Failed => {}
         }
+        news::withdraw(txn, account, id)?;
         runs::remove(txn, &run)?;
         Ok::<_, Error>(())
     });
@@ -154,24 +158,25 @@ pub async fn delete(app: &App, caller: &Caller, id: RunId) -> Result<(), Error> 
 ///
 /// [`Error::NotFound`] when there is no such run, [`Error::RunOver`] when it is over.
 pub async fn cancel(app: &App, caller: &Caller, id: RunId) -> Result<Run, Error> {
-    let (account, now) = (caller.account, app.0.clock.now());
+    let (account, now, telling) = (caller.account, app.0.clock.now(), app.telling());
     let cancel = app.0.store.write(move |txn| {
         let run = runs::find(txn, account, id)?.ok_or(Error::NotFound)?;
         match run.status {
             Status::Pending => {
                 queue::remove(txn, &run)?;
                 let ending = Ending::Failed(settle::canceled());
-                settle::end(txn, &run, End { ending, report: None, now })
+                settle::end(txn, &run, End { ending, report: None, now, telling })
             }
             Status::Running => {
                 let after = Run { cancel_requested: true, ..run.clone() };
                 runs::put(txn, &run, &after)?;
-                Ok(after)
+                Ok(Ended { run: after, news: Vec::new() })
             }
             Status::Succeeded | Status::NoSignal | Status::Failed => Err(Error::RunOver),
         }
     });
-    let run = cancel.await?;
+    let Ended { run, news } = cancel.await?;
+    app.post(news);
     match run.status {
         Status::Running => app.0.under_way.stop(run.id),
         Status::Pending | Status::Succeeded | Status::NoSignal | Status::Failed => {
@@ -192,6 +197,7 @@ pub(in crate::app) async fn forget(app: &App, expired: Vec<Run>) -> Result<usize
         for run in &expired {
             let still_there = runs::find(txn, run.account, run.id)?;
             if let Some(run) = still_there.filter(|it| it.status.is_over()) {
+                news::withdraw(txn, run.account, run.id)?;
                 runs::remove(txn, &run)?;
                 gone = gone.saturating_add(1);
             }

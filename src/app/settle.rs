@@ -1,9 +1,11 @@
-//! The end of a run: its status, its money and what it leaves behind, in one transaction.
+//! The end of a run: its status, its money, what it leaves behind and who is told, in one
+//! transaction.
 //!
 //! Every way a run can end comes through [`end`], so that what must happen with an end is written
 //! down once.
 
 use crate::app::Error;
+use crate::app::news::{self, Fresh, Telling};
 use crate::domain::ledger::EntryKind;
 use crate::domain::money::Amount;
 use crate::domain::outcome::{Ending, Failure, Reason, Report};
@@ -19,6 +21,16 @@ pub(in crate::app) struct End<'a> {
     pub(in crate::app) report: Option<&'a Report>,
     /// When.
     pub(in crate::app) now: Timestamp,
+    /// How the receivers are told.
+    pub(in crate::app) telling: Telling,
+}
+
+/// A run that has ended, and who is told.
+pub(in crate::app) struct Ended {
+    /// The run.
+    pub(in crate::app) run: Run,
+    /// The deliveries that were made.
+    pub(in crate::app) news: Vec<Fresh>,
 }
 
 /// Ends a run that stands in the history. Its place in the queue or its claim is the caller's.
@@ -26,7 +38,7 @@ pub(in crate::app) struct End<'a> {
 /// # Errors
 ///
 /// What the disk says; a fault of ours when the run cannot end so.
-pub(in crate::app) fn end(txn: &mut Txn<'_>, run: &Run, end: End<'_>) -> Result<Run, Error> {
+pub(in crate::app) fn end(txn: &mut Txn<'_>, run: &Run, end: End<'_>) -> Result<Ended, Error> {
     let mut after = run.clone();
     let charge = if end.ending.status().is_charged() { run.hold } else { Amount::ZERO };
     after
@@ -37,7 +49,9 @@ pub(in crate::app) fn end(txn: &mut Txn<'_>, run: &Run, end: End<'_>) -> Result<
     if let Some(report) = end.report {
         runs::insert_report(txn, &after, report)?;
     }
-    Ok(after)
+    let output = end.report.map(|it| it.output.as_str());
+    let news = news::announce(txn, &after, output, end.telling)?;
+    Ok(Ended { run: after, news })
 }
 
 /// Ends the hold of a run that was deleted while it was executed.
@@ -96,10 +110,11 @@ pub(in crate::app) fn lose(
     run: &Run,
     attempt: Attempt,
     now: Timestamp,
-) -> Result<(), Error> {
+    telling: Telling,
+) -> Result<Vec<Fresh>, Error> {
     if run.cancel_requested {
-        end(txn, run, End { ending: Ending::Failed(canceled()), report: None, now })?;
-        return Ok(());
+        let ending = Ending::Failed(canceled());
+        return Ok(end(txn, run, End { ending, report: None, now, telling })?.news);
     }
     if attempt == Attempt::Counted && !run.may_retry() {
         let failure = Failure {
@@ -107,8 +122,8 @@ pub(in crate::app) fn lose(
             code: "worker_lost".to_owned(),
             message: "The daemon ended several times while it worked on this run.".to_owned(),
         };
-        end(txn, run, End { ending: Ending::Failed(failure), report: None, now })?;
-        return Ok(());
+        let ending = Ending::Failed(failure);
+        return Ok(end(txn, run, End { ending, report: None, now, telling })?.news);
     }
     let mut after = run.clone();
     after
@@ -116,7 +131,7 @@ pub(in crate::app) fn lose(
         .map_err(|_| store::Error::Bug("a run was given back that is not running"))?;
     runs::put(txn, run, &after)?;
     queue::enqueue(txn, &after)?;
-    Ok(())
+    Ok(Vec::new())
 }
 
 /// Why a cancelled run failed.

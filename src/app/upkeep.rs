@@ -2,10 +2,12 @@
 
 use crate::app::{App, Error, runs};
 use crate::domain::account::Account;
+use crate::domain::receiver::Receiver;
 use crate::domain::run::Status;
+use crate::domain::time::Timestamp;
 use crate::store::doctor::{self, Findings, LedgerSums};
 use crate::store::meta::{self, Identity};
-use crate::store::{self, Health, Store, accounts, runs_list};
+use crate::store::{self, Health, Store, accounts, deliveries, receivers, runs_list};
 
 /// How the disk does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +46,62 @@ pub async fn expire(app: &App) -> Result<usize, Error> {
         }
     }
     Ok(gone)
+}
+
+/// Forgets deliveries that were over long ago, and receivers that were disabled long ago and have
+/// none left; how many deliveries went.
+///
+/// Each transaction takes few, so that nobody waits long behind it.
+///
+/// # Errors
+///
+/// What the store says; what went before is gone.
+pub async fn expire_deliveries(app: &App) -> Result<usize, Error> {
+    let before = app.0.clock.now().before(app.0.settings.webhooks.retention);
+    let mut gone = 0_usize;
+    for Account { id, .. } in app.0.store.read(accounts::scan)? {
+        for receiver in app.0.store.read(|view| receivers::scan(view, id))? {
+            loop {
+                let forgotten = forget_some(app, &receiver, before).await?;
+                gone = gone.saturating_add(forgotten);
+                if app.is_draining() {
+                    return Ok(gone);
+                }
+                if forgotten < EXPIRE_MAX {
+                    break;
+                }
+            }
+        }
+    }
+    Ok(gone)
+}
+
+/// Forgets the oldest deliveries of a receiver that were over before `before`, and the receiver
+/// itself when it was disabled before that and has no others.
+async fn forget_some(app: &App, receiver: &Receiver, before: Timestamp) -> Result<usize, Error> {
+    let (account, id) = (receiver.account, receiver.id);
+    let scan = move |view: &_| deliveries::scan_expired(view, account, id, before, EXPIRE_MAX);
+    let expired = app.0.store.scan(scan).await?;
+    let is_old = receiver.disabled_at.is_some_and(|it| it < before);
+    if expired.is_empty() && !is_old {
+        return Ok(0);
+    }
+    let forget = app.0.store.write(move |txn| {
+        let mut gone = 0_usize;
+        for delivery in &expired {
+            // It may have gone with its run meanwhile.
+            if let Some(delivery) = deliveries::find(txn, delivery.place())? {
+                deliveries::remove(txn, &delivery)?;
+                gone = gone.saturating_add(1);
+            }
+        }
+        let is_empty = deliveries::is_empty(txn, account, id)?;
+        if is_old && is_empty && receivers::find(txn, account, id)?.is_some() {
+            receivers::remove(txn, account, id)?;
+        }
+        Ok::<_, Error>(gone)
+    });
+    forget.await
 }
 
 /// Whether the last commit worked; when it did not, tries another one.

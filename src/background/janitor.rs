@@ -1,4 +1,4 @@
-//! Looks after the house: tries the disk again after a fault, forgets old runs.
+//! Looks after the house: tries the disk again after a fault, forgets old runs and deliveries.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::sys::clock::Mark;
 pub struct Janitor {
     app: App,
     pulse: Pulse,
-    /// When old runs were looked for, if they were.
+    /// When what is old was looked for, if it was.
     expired_at: Option<Mark>,
 }
 
@@ -31,6 +31,13 @@ impl Janitor {
                 Ok(0) => {}
                 Ok(gone) => tracing::info!(runs = gone, "{gone} old runs were forgotten"),
                 Err(error) => tracing::warn!(%error, "old runs could not be forgotten"),
+            }
+            match upkeep::expire_deliveries(&self.app).await {
+                Ok(0) => {}
+                Ok(gone) => {
+                    tracing::info!(deliveries = gone, "{gone} old deliveries were forgotten");
+                }
+                Err(error) => tracing::warn!(%error, "old deliveries could not be forgotten"),
             }
             self.expired_at = Some(self.app.clock().mark());
         }
@@ -53,7 +60,7 @@ impl Loop for Janitor {
     }
 }
 
-/// Time between two looks for old runs.
+/// Time between two looks for what is old.
 const EXPIRE_PAUSE: Duration = Duration::from_mins(10);
 /// Time between two tries of a disk that failed.
 const TROUBLE_PAUSE: Duration = Duration::from_secs(2);

@@ -4,6 +4,7 @@
 //! the same as any other. A wake-up says "look again" and nothing else. [`drive`] is the only loop
 //! statement of the room; it also notes signs of life and survives panics.
 
+mod deliverer;
 mod janitor;
 mod pulse;
 mod worker;
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use crate::app::App;
 
+pub use deliverer::{Deliverer, InFlight};
 pub use janitor::Janitor;
 pub use pulse::Pulse;
 pub use worker::{Busy, Worker};

@@ -125,6 +125,7 @@ impl From<store::Error> for Failure {
             | store::Error::Damaged { .. }
             | store::Error::Unreadable { .. }
             | store::Error::Directory { .. }
+            | store::Error::MasterKey
             | store::Error::Bug(_) => Exit::Failed,
         };
         Self::new(exit, with_sources(&error))
@@ -138,9 +139,13 @@ impl From<app::Error> for Failure {
             app::Error::NotFound | app::Error::UnknownKind => {
                 Self::new(Exit::NotFound, error.to_string())
             }
-            app::Error::Input { .. } => Self::new(Exit::Usage, error.to_string()),
+            app::Error::Input { .. } | app::Error::ReceiverUrl(_) => {
+                Self::new(Exit::Usage, error.to_string())
+            }
             app::Error::QueueFull { .. }
             | app::Error::RunOver
+            | app::Error::TooManyReceivers { .. }
+            | app::Error::ReceiverDisabled
             | app::Error::TooManyKeys { .. }
             | app::Error::Balance { .. }
             | app::Error::Amount(_)
@@ -155,7 +160,7 @@ impl From<StartError> for Failure {
         match error {
             StartError::Store(inner) => inner.into(),
             StartError::App(inner) => inner.into(),
-            StartError::Roots(..) | StartError::BadRoots(..) => {
+            StartError::Roots(..) | StartError::BadRoots(..) | StartError::MasterKey(_) => {
                 Self::new(Exit::BadConfig, with_sources(&error))
             }
             StartError::Kind(_) | StartError::Pulse(_) => {

@@ -12,12 +12,12 @@ use tokio::task::JoinSet;
 
 use crate::cli::client::SLOW_ANSWER_WAIT;
 use crate::cli::exit::{Exit, Failure};
-use crate::cli::reach::{data_file, socket};
+use crate::cli::reach::{data_file, disk, socket};
 use crate::cli::signals::Signals;
 use crate::config::Config;
 use crate::daemon::{Daemon, World};
 use crate::inbound::{self, Acceptor, Edge, Listener, Service};
-use crate::store::{DataDir, FileDisk};
+use crate::store::DataDir;
 use crate::sys::clock::Mark;
 use crate::sys::entropy::Entropy;
 use crate::sys::metrics::Metrics;
@@ -54,7 +54,7 @@ impl Foreground {
         check_socket_name(dir.path())?;
         let ports = Ports::take(config).await?;
         let is_new = !data_file(dir.path()).exists();
-        let world = World::host(Arc::new(FileDisk::new(dir.file()?)));
+        let world = World::host(disk(config, &dir)?);
         let daemon = Daemon::start(config, world).await?;
         let control = match Listener::unix(&socket(dir.path())).await {
             Ok(control) => control,

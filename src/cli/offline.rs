@@ -7,20 +7,16 @@ use std::sync::Arc;
 
 use tokio::io::duplex;
 
-use crate::agents::Catalogue;
 use crate::api::admin::{About, Admin};
-use crate::app::billing::Prices;
-use crate::app::{App, Base, Settings};
+use crate::app::App;
 use crate::cli::client::{self, Answer, Ask, NoAnswer};
 use crate::cli::exit::Failure;
+use crate::cli::reach::disk;
 use crate::config::Config;
-use crate::domain::receiver::UrlPolicy;
+use crate::daemon::{self, Opened, World};
 use crate::inbound::{self, Edge, Peer, Service, serve_connection};
-use crate::store::{self, DataDir, FileDisk, Options, Store};
-use crate::sys::clock::Clock;
-use crate::sys::entropy::Entropy;
+use crate::store::{DataDir, Store};
 use crate::sys::host;
-use crate::sys::metrics::Metrics;
 use crate::sys::shutdown::Shutdown;
 
 /// A data file that is open for this command alone.
@@ -39,40 +35,17 @@ impl Offline {
     ///
     /// What is wrong with the file.
     pub(super) async fn open(config: &Config, dir: DataDir) -> Result<Self, Failure> {
-        let (clock, entropy) = (Clock::host(), Entropy::system());
-        let (metrics, shutdown) = (Arc::new(Metrics::default()), Shutdown::new());
-        let now = clock.now();
-        let options = Options {
-            cache_bytes: config.data.cache_bytes,
-            verify: config.data.verify,
-            instance: entropy.id(now),
-            name: config.data.name.clone(),
-            now,
-        };
-        let disk = Arc::new(FileDisk::new(dir.file()?));
-        let (its_clock, its_metrics) = (clock.clone(), Arc::clone(&metrics));
-        let opening = move || Store::open(disk, &options, its_clock, its_metrics);
-        let opened = tokio::task::spawn_blocking(opening).await;
-        let store = opened.unwrap_or(Err(store::Error::Bug("the opening panicked")))?;
-        let app = App::open(Base {
-            store: store.clone(),
-            clock: clock.clone(),
-            entropy: entropy.clone(),
-            metrics: Arc::clone(&metrics),
-            shutdown: shutdown.clone(),
-            catalogue: Catalogue::built_in(UrlPolicy::Public),
-            prices: Prices {
-                currency: config.billing.currency,
-                kinds: config.agents.prices.clone(),
-                rates: config.billing.rates.clone(),
-            },
-            settings: Settings::default(),
-        })?;
+        let shutdown = Shutdown::new();
+        let world = World::host(disk(config, &dir)?);
+        let Opened { app, store, .. } = daemon::open(config, world, &shutdown).await?;
         let about =
             About { data_dir: dir.path().display().to_string(), mode: "offline", uid: host::uid() };
         let patient =
             inbound::Config { request_timeout: client::SLOW_ANSWER_WAIT, ..Default::default() };
-        let edge = Edge::new(patient, clock, entropy, metrics, shutdown);
+        let edge = {
+            let (clock, entropy) = (app.clock().clone(), app.entropy().clone());
+            Edge::new(patient, clock, entropy, Arc::clone(app.metrics()), shutdown)
+        };
         let admin = Arc::new(Admin::new(app.clone(), about));
         Ok(Self { app, admin, edge, store, _dir: dir })
     }

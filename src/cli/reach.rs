@@ -5,6 +5,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -15,7 +16,7 @@ use crate::cli::exit::{Exit, Failure};
 use crate::cli::offline::Offline;
 use crate::cli::output::Output;
 use crate::config::Config;
-use crate::store::{self, DataDir};
+use crate::store::{self, DataDir, FileDisk};
 use crate::sys::clock::Clock;
 
 /// Who answers for a data directory.
@@ -152,6 +153,19 @@ pub(super) fn socket(dir: &Path) -> PathBuf {
 /// Where the data file of a data directory is.
 pub(super) fn data_file(dir: &Path) -> PathBuf {
     dir.join("errand.redb")
+}
+
+/// The data file of a directory that this process holds, with its master key.
+///
+/// # Errors
+///
+/// When something else is in its place.
+pub(super) fn disk(config: &Config, dir: &DataDir) -> Result<Arc<FileDisk>, Failure> {
+    let disk = FileDisk::new(dir.file()?);
+    Ok(Arc::new(match &config.data.master_key_file {
+        Some(path) => disk.with_key_file(path.clone()),
+        None => disk,
+    }))
 }
 
 /// Whether somebody listens at the control socket.

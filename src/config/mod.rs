@@ -5,10 +5,13 @@
 //! What is not in the table is refused with the name that was probably meant.
 
 mod shape;
-pub use shape::{Agents, Billing, Config, Data, Http, Limits, Log, Mode, Outbound, Queue, Runs};
+pub use shape::{
+    Agents, Billing, Config, Data, Http, Limits, Log, Mode, Outbound, Queue, Runs, Webhooks,
+};
 
 mod table;
 pub use table::{Reload, Setting};
+mod fit;
 mod rows;
 
 mod kind;

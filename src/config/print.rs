@@ -290,6 +290,7 @@ mod tests {
         let mut default = Config::serve(shown.data.dir.clone());
         // Only these have no default.
         (shown.http.tls, shown.outbound.extra_roots) = (None, None);
+        (shown.data.master_key_file, default.data.master_key_file) = (None, None);
         (default.http.tls, default.outbound.extra_roots) = (None, None);
         assert_eq!(format!("{shown:?}"), format!("{default:?}"));
     }

@@ -2,19 +2,17 @@
 //!
 //! A setting is here when the daemon acts on it, and not before.
 
-use std::net::IpAddr;
-use std::path::PathBuf;
-use std::thread::available_parallelism;
 use std::time::Duration;
 
 use crate::app::limiter::Rate;
+use crate::config::fit::{block, of_ourselves, of_usize, tls, workers};
 use crate::config::kind::Kind;
-use crate::config::shape::Config;
 use crate::config::table::Preset::{DataDir, Is, Modes, Unset};
 use crate::config::table::Reload::{Hangup, Restart};
 use crate::config::table::{Preset, Reload, Setting};
-use crate::domain::address::Network;
-use crate::inbound::TlsFiles;
+use crate::delivery::StandardHeaders;
+use crate::domain::limits::RECEIVERS_MAX;
+use crate::domain::retry::FirstAttempt;
 use crate::store::Verify;
 use crate::sys::telemetry::Format;
 
@@ -29,7 +27,7 @@ const fn row(
 }
 
 /// Every setting.
-pub(super) static ROWS: [Setting; 35] = [
+pub(super) static ROWS: [Setting; 42] = [
     row(
         "data.dir",
         Kind::Path(|it, dir| it.data.dir = dir),
@@ -60,6 +58,14 @@ pub(super) static ROWS: [Setting; 35] = [
         Restart,
         "Which files are read whole at the start, to find damage: small ones up to 1 GiB, all, or \
          only those that were not closed properly.",
+    ),
+    row(
+        "data.master_key_file",
+        Kind::Path(|it, path| it.data.master_key_file = Some(path)),
+        Unset,
+        Restart,
+        "The file with the key that the secrets in the data are sealed with; without it, master.key \
+         in the data directory, which is made when it is needed. Keep a copy apart from the data.",
     ),
     row(
         "http.listen",
@@ -279,6 +285,58 @@ pub(super) static ROWS: [Setting; 35] = [
         "The shortest time between two requests of a run to one host.",
     ),
     row(
+        "webhooks.first_attempt",
+        Kind::Word(&["tick", "commit"], |it, word| {
+            it.webhooks.rules.first_attempt = match word {
+                "commit" => FirstAttempt::Commit,
+                _ => FirstAttempt::Tick,
+            };
+        }),
+        Modes("tick", "commit"),
+        Restart,
+        "When an event is first sent: at the next full minute, or as soon as it is on disk.",
+    ),
+    row(
+        "webhooks.max_receivers",
+        Kind::Count(1, RECEIVERS_MAX, |it, count| it.webhooks.rules.receivers = count),
+        Is("10"),
+        Restart,
+        "Receivers of one account.",
+    ),
+    row(
+        "webhooks.fast_lane",
+        Kind::Count(1, 65_536, |it, count| it.webhooks.rules.lanes.fast = of_usize(count)),
+        Is("512"),
+        Restart,
+        "Events that are sent at the same time to receivers that answer.",
+    ),
+    row(
+        "webhooks.slow_lane",
+        Kind::Count(1, 65_536, |it, count| it.webhooks.rules.lanes.slow = of_usize(count)),
+        Is("2048"),
+        Restart,
+        "Events that are sent at the same time to receivers that fail or are slow.",
+    ),
+    row(
+        "webhooks.retention",
+        Kind::Span(DAY, YEAR, |it, span| it.webhooks.rules.retention = span),
+        Is("30d"),
+        Restart,
+        "How long a delivery stays in the log after it is over.",
+    ),
+    row(
+        "webhooks.standard_headers",
+        Kind::Word(&["on", "off"], |it, word| {
+            it.webhooks.standard = match word {
+                "off" => StandardHeaders::Absent,
+                _ => StandardHeaders::Sent,
+            };
+        }),
+        Is("on"),
+        Restart,
+        "Whether the headers of Standard Webhooks are sent beside the service's own.",
+    ),
+    row(
         "outbound.extra_roots",
         Kind::Path(|it, path| it.outbound.extra_roots = Some(path)),
         Unset,
@@ -290,14 +348,14 @@ pub(super) static ROWS: [Setting; 35] = [
         Kind::Networks(|it, networks| it.outbound.allow = networks),
         Modes("", LOCAL),
         Restart,
-        "Networks that agents may reach although they are not public.",
+        "Networks that agents and webhooks may reach although they are not public.",
     ),
     row(
         "outbound.deny",
         Kind::Networks(|it, networks| it.outbound.deny = networks),
         Is(""),
         Restart,
-        "Networks that agents may not reach; stronger than outbound.allow.",
+        "Networks that agents and webhooks may not reach; stronger than outbound.allow.",
     ),
     row(
         "outbound.ports",
@@ -315,37 +373,12 @@ pub(super) static ROWS: [Setting; 35] = [
     ),
 ];
 
-/// A level alone, as a filter that keeps the libraries down to warnings.
-fn of_ourselves(filter: String) -> String {
-    match filter.as_str() {
-        "info" | "debug" | "trace" => format!("warn,errand={filter}"),
-        _ => filter,
-    }
-}
-
-/// The certificate and the key, to be filled in.
-fn tls(config: &mut Config) -> &mut TlsFiles {
-    let empty = || TlsFiles { cert: PathBuf::new(), key: PathBuf::new() };
-    config.http.tls.get_or_insert_with(empty)
-}
-
-/// The two parts of a network.
-fn block(network: &Network) -> Option<(IpAddr, u8)> {
-    let text = network.to_string();
-    let (base, bits) = text.split_once('/')?;
-    Some((base.parse().ok()?, bits.parse().ok()?))
-}
-
-/// As many as somebody said, or one for each processor.
-fn workers(count: Option<u32>) -> usize {
-    let processors = || available_parallelism().map_or(1, usize::from).max(2);
-    count.and_then(|it| usize::try_from(it).ok()).unwrap_or_else(processors)
-}
-
 const MIB: u64 = 1024 * 1024;
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_mins(1);
 const HOUR: Duration = Duration::from_hours(1);
+const DAY: Duration = Duration::from_hours(24);
+const YEAR: Duration = Duration::from_hours(24 * 365);
 const TEN_YEARS: Duration = Duration::from_hours(24 * 3_650);
 /// Requests a minute beyond which no rate is a limit.
 const RATE_MAX: u32 = 1_000_000;

@@ -5,9 +5,12 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::app;
 use crate::app::limiter::Rates;
+use crate::delivery::StandardHeaders;
 use crate::domain::address::Network;
 use crate::domain::money::{Amount, Currency};
+use crate::domain::retry::Pauses;
 use crate::inbound::{self, TlsFiles};
 use crate::outbound::Ports;
 use crate::store::Verify;
@@ -36,6 +39,8 @@ pub struct Config {
     pub billing: Billing,
     /// What the agents do and cost.
     pub agents: Agents,
+    /// Receivers and deliveries.
+    pub webhooks: Webhooks,
     /// What may be reached.
     pub outbound: Outbound,
 }
@@ -60,6 +65,8 @@ pub struct Data {
     pub verify: Verify,
     /// The name that a new file gives to the instance.
     pub name: String,
+    /// The file of the master key; beside the data when `None`.
+    pub master_key_file: Option<PathBuf>,
 }
 
 /// The public listeners.
@@ -129,6 +136,15 @@ pub struct Agents {
     pub politeness: Duration,
 }
 
+/// Receivers and deliveries.
+#[derive(Clone, Copy, Debug)]
+pub struct Webhooks {
+    /// What an operator decides about them.
+    pub rules: app::Webhooks,
+    /// Whether the headers of Standard Webhooks go along.
+    pub standard: StandardHeaders,
+}
+
 /// What may be reached.
 #[derive(Clone, Debug)]
 pub struct Outbound {
@@ -163,6 +179,7 @@ impl Config {
                 cache_bytes: 0,
                 verify: Verify::Small,
                 name: String::new(),
+                master_key_file: None,
             },
             http: Http { listen: Vec::new(), edge: inbound::Config::default(), tls: None },
             metrics: None,
@@ -175,6 +192,16 @@ impl Config {
                 prices: BTreeMap::new(),
                 user_agent: String::new(),
                 politeness: Duration::ZERO,
+            },
+            webhooks: Webhooks {
+                rules: app::Webhooks {
+                    pauses: match mode {
+                        Mode::Serve => Pauses::Minutes,
+                        Mode::Dev => Pauses::Seconds,
+                    },
+                    ..app::Webhooks::default()
+                },
+                standard: StandardHeaders::Sent,
             },
             outbound: Outbound {
                 extra_roots: None,

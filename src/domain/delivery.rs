@@ -24,6 +24,17 @@ use crate::domain::time::Timestamp;
 /// The name of a delivery.
 pub type DeliveryId = Id<id::Delivery>;
 
+/// Where a delivery stands: whose it is, to whom, and which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// Whose it is.
+    pub account: AccountId,
+    /// To whom.
+    pub receiver: ReceiverId,
+    /// Which.
+    pub id: DeliveryId,
+}
+
 /// One line of a receiver's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
@@ -121,6 +132,12 @@ impl Delivery {
             resend_of: Some(self.id),
             ..self.clone()
         }
+    }
+
+    /// Where it stands.
+    #[must_use]
+    pub const fn place(&self) -> Place {
+        Place { account: self.account, receiver: self.receiver, id: self.id }
     }
 
     /// Notes an attempt that was answered with 2xx, or failed and leads to `next`.

@@ -28,6 +28,7 @@ pub mod outcome;
 pub mod run;
 
 pub mod delivery;
+pub mod due;
 pub mod event;
 pub mod fault;
 pub mod health;

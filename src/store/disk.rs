@@ -10,11 +10,16 @@ use std::ops::Bound;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+#[cfg(feature = "sim")]
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use redb::BackendError;
 pub use redb::StorageBackend;
 use redb::backends::FileBackend;
+
+use crate::store::key_file;
+use crate::store::seal::MasterKey;
 
 /// Keeps the bytes of one store.
 pub trait Disk: Debug + Send + Sync + 'static {
@@ -27,20 +32,42 @@ pub trait Disk: Debug + Send + Sync + 'static {
 
     /// What to call it in messages.
     fn path(&self) -> &Path;
+
+    /// The master key that lies beside the bytes; `None` when there is none.
+    ///
+    /// # Errors
+    ///
+    /// The operating system's; also when the key is not one, or others can read it.
+    fn master_key(&self) -> io::Result<Option<MasterKey>>;
+
+    /// Keeps a new master key, for good when this returns.
+    ///
+    /// # Errors
+    ///
+    /// The operating system's; also when there is one already.
+    fn keep_master_key(&self, key: &MasterKey) -> io::Result<()>;
 }
 
 /// A file of the host.
 #[derive(Clone, Debug)]
 pub struct FileDisk {
     path: PathBuf,
+    key_path: PathBuf,
     opened: Arc<AtomicBool>,
 }
 
 impl FileDisk {
-    /// The file at `path`, made when it is opened and not there.
+    /// The file at `path`, made when it is opened and not there; its master key lies beside it.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
-        Self { path, opened: Arc::default() }
+        let key_path = path.with_file_name(key_file::FILE_NAME);
+        Self { path, key_path, opened: Arc::default() }
+    }
+
+    /// The same with the master key elsewhere, such as among the credentials of a service.
+    #[must_use]
+    pub fn with_key_file(self, key_path: PathBuf) -> Self {
+        Self { key_path, ..self }
     }
 
     fn file(&self) -> io::Result<File> {
@@ -61,6 +88,14 @@ impl Disk for FileDisk {
 
     fn path(&self) -> &Path {
         &self.path
+    }
+
+    fn master_key(&self) -> io::Result<Option<MasterKey>> {
+        key_file::read(&self.key_path)
+    }
+
+    fn keep_master_key(&self, key: &MasterKey) -> io::Result<()> {
+        key_file::write(&self.key_path, key)
     }
 }
 
@@ -85,6 +120,7 @@ fn forget_pages(_file: &File) {}
 pub struct MemoryDisk {
     bytes: Arc<redb::backends::InMemoryBackend>,
     held: Arc<AtomicBool>,
+    key: Arc<OnceLock<MasterKey>>,
 }
 
 #[cfg(feature = "sim")]
@@ -93,12 +129,20 @@ impl Disk for MemoryDisk {
         if self.held.swap(true, Ordering::AcqRel) {
             return Err(io::ErrorKind::ResourceBusy.into());
         }
-        let Self { bytes, held } = self.clone();
+        let Self { bytes, held, .. } = self.clone();
         Ok(Box::new(SharedMemory { bytes, held, closed: AtomicBool::new(false) }))
     }
 
     fn path(&self) -> &Path {
         Path::new("(memory)")
+    }
+
+    fn master_key(&self) -> io::Result<Option<MasterKey>> {
+        Ok(self.key.get().copied())
+    }
+
+    fn keep_master_key(&self, key: &MasterKey) -> io::Result<()> {
+        self.key.set(*key).map_err(|_| io::ErrorKind::AlreadyExists.into())
     }
 }
 

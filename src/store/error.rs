@@ -46,6 +46,8 @@ pub enum Error {
         /// What is wrong, and what to do.
         reason: String,
     },
+    /// The secrets in the file were sealed with another master key.
+    MasterKey,
     /// A write broke the rules of a transaction; a fault of ours.
     Bug(&'static str),
 }
@@ -101,6 +103,10 @@ impl fmt::Display for Error {
                 }
             }
             Self::Directory { path, reason } => write!(f, "{}: {reason}", path.display()),
+            Self::MasterKey => f.write_str(
+                "the secrets in the data file were sealed with another master key; \
+                 put the file master.key back that belongs to it",
+            ),
             Self::Bug(what) => write!(f, "a write broke the rules: {what}"),
         }
     }
@@ -117,6 +123,7 @@ impl std::error::Error for Error {
             | Self::Newer { .. }
             | Self::Locked { .. }
             | Self::Directory { .. }
+            | Self::MasterKey
             | Self::Bug(_) => None,
         }
     }

@@ -11,6 +11,7 @@ mod error;
 mod file;
 mod handle;
 mod key;
+mod key_file;
 mod open;
 mod operation;
 mod overlay;
@@ -28,6 +29,14 @@ pub mod queue;
 mod run_row;
 pub mod runs;
 pub mod runs_list;
+mod walk;
+
+pub mod deliveries;
+mod delivery_row;
+pub mod events;
+pub mod outbox;
+pub mod receivers;
+pub mod seal;
 
 pub mod doctor;
 
@@ -38,5 +47,6 @@ pub use error::Error;
 pub use file::Store;
 pub use handle::Health;
 pub use open::{DataDir, Options, Verify};
+pub use seal::{MasterKey, Seal};
 pub use txn::Txn;
 pub use view::{Rows, Tables, View};

@@ -5,14 +5,15 @@
 //! label or by time counts what it chooses.
 
 use crate::domain::account::AccountId;
-use crate::domain::id::Id;
+use crate::domain::id;
 use crate::domain::run::{Run, RunId, Status};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
-use crate::store::key::{Key, Parts};
+use crate::store::key::Key;
 use crate::store::runs::{self, CountKey, CountRow, KindCode};
 use crate::store::tables::Table;
-use crate::store::view::{self, Rows, Tables};
+use crate::store::view::{self, Tables};
+use crate::store::walk::{Span, Walk, first_id, last_id};
 
 /// Which runs are wanted.
 #[derive(Clone, Debug, Default)]
@@ -65,12 +66,12 @@ pub fn scan(
     let Some(sources) = sources(tables, account, filter)? else {
         return Ok(Page { runs: Vec::new(), total: 0, has_more: false });
     };
-    let times = Times::of(filter);
+    let span = Span::of_times(filter.created_after, filter.created_before);
     let total = match filter {
         Filter { external_id: None, created_after: None, created_before: None, .. } => {
             count(tables, account, filter)?
         }
-        Filter { .. } => Walk::new(tables, &sources, times)?.try_fold(0_u64, |sum, id| {
+        Filter { .. } => Walk::new(tables, &sources, span)?.try_fold(0_u64, |sum, id| {
             let id = id?;
             // Without a label every id of the walk is chosen, and its record need not be read.
             let chosen =
@@ -78,11 +79,11 @@ pub fn scan(
             Ok::<_, Error>(sum.saturating_add(u64::from(chosen)))
         })?,
     };
-    let times = times.before(window.before);
+    let span = span.before(window.before);
     let mut runs = Vec::with_capacity(window.limit);
     let mut skipped = 0;
     let mut has_more = false;
-    for id in Walk::new(tables, &sources, times)? {
+    for id in Walk::new(tables, &sources, span)? {
         let id = id?;
         // Here too: skipping need not read the record.
         if filter.external_id.is_none() && skipped < window.offset {
@@ -113,7 +114,7 @@ pub fn scan_expired(
     at: Timestamp,
     limit: usize,
 ) -> Result<Vec<Run>, Error> {
-    let end = Key::of(account).id(first_id(at));
+    let end = Key::of(account).id(first_id::<id::Run>(at));
     let rows = tables.rows(Table::Runs, Key::of(account).as_slice(), Some(end.as_slice()))?;
     let mut expired = Vec::new();
     for row in rows {
@@ -174,52 +175,6 @@ fn sources(
     Ok(Some(keys.map(|it| (Table::RunStates, it.key())).collect()))
 }
 
-/// The ids of all sources, newest first: the sources are merged, each being in order.
-struct Walk<'a> {
-    /// The newest id of each source that was not given yet, and the older ones.
-    heads: Vec<(Option<RunId>, Source<'a>)>,
-}
-
-impl<'a> Walk<'a> {
-    fn new(tables: &'a impl Tables, sources: &[(Table, Key)], times: Times) -> Result<Self, Error> {
-        let mut heads = Vec::with_capacity(sources.len());
-        for (table, prefix) in sources {
-            let mut source = Source { rows: times.rows(tables, *table, prefix)?, table: *table };
-            heads.push((source.next().transpose()?, source));
-        }
-        Ok(Self { heads })
-    }
-}
-
-impl Iterator for Walk<'_> {
-    type Item = Result<RunId, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (head, source) = self.heads.iter_mut().max_by_key(|it| it.0)?;
-        let newest = (*head)?;
-        match source.next().transpose() {
-            Ok(next) => *head = next,
-            Err(error) => return Some(Err(error)),
-        }
-        Some(Ok(newest))
-    }
-}
-
-/// One source's ids, newest first.
-struct Source<'a> {
-    rows: Rows<'a>,
-    table: Table,
-}
-
-impl Iterator for Source<'_> {
-    type Item = Result<RunId, Error>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let row = self.rows.next_back()?;
-        Some(row.map_err(Error::from).and_then(|it| last_id(it.0.value(), self.table)))
-    }
-}
-
 /// The run of that id if the filter wants it.
 fn choose(
     tables: &impl Tables,
@@ -259,50 +214,4 @@ fn statuses(filter: &Filter) -> impl Iterator<Item = Status> {
 
 fn wants(filter: &Filter, status: Status) -> bool {
     filter.statuses.is_empty() || filter.statuses.contains(&status)
-}
-
-/// A span of ids: from the first of `start` up to, and without, `end`.
-#[derive(Clone, Copy)]
-struct Times {
-    start: Option<RunId>,
-    end: Option<RunId>,
-}
-
-impl Times {
-    fn of(filter: &Filter) -> Self {
-        Self { start: filter.created_after.map(first_id), end: filter.created_before.map(first_id) }
-    }
-
-    fn before(self, id: Option<RunId>) -> Self {
-        let end = match (self.end, id) {
-            (Some(end), Some(id)) => Some(end.min(id)),
-            (end, id) => end.or(id),
-        };
-        Self { end, ..self }
-    }
-
-    fn rows<'a>(
-        &self,
-        tables: &'a impl Tables,
-        table: Table,
-        prefix: &Key,
-    ) -> Result<Rows<'a>, Error> {
-        let start = self.start.map_or(*prefix, |it| prefix.id(it));
-        let end = self.end.map_or_else(|| prefix.end(), |it| Some(prefix.id(it)));
-        tables.rows(table, start.as_slice(), end.as_ref().map(Key::as_slice))
-    }
-}
-
-/// The smallest id that can be born at `at`. Only its time is looked at: the bits of version and
-/// variant are left zero, so that it sorts before every real id of that millisecond.
-fn first_id(at: Timestamp) -> RunId {
-    let [_, _, a, b, c, d, e, f] = u64::try_from(at.millis()).unwrap_or(0).to_be_bytes();
-    Id::from_bytes([a, b, c, d, e, f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
-}
-
-/// The id at the end of a key.
-fn last_id(key: &[u8], table: Table) -> Result<RunId, Error> {
-    let tail = key.len().checked_sub(16).and_then(|it| key.get(it..));
-    let id = tail.and_then(|it| Parts(it).id());
-    id.ok_or(Error::Damaged { table: table.name() })
 }

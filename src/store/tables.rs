@@ -53,6 +53,35 @@ pub enum Table {
     ///
     /// Invariant: exactly one row for each running run and each ghost.
     Claims,
+    /// Receivers. Key: account, receiver. Value: `receivers::ReceiverRow`.
+    Receivers,
+    /// Index: receivers that are not disabled. Key: account, receiver.
+    ActiveReceivers,
+    /// How each receiver does, and how many deliveries it has of each status.
+    /// Key: account, receiver. Value: `receivers::StandingRow`.
+    Standings,
+    /// Events. Key: account, event. Value: `events::EventRow`.
+    ///
+    /// Invariant: each has a delivery.
+    Events,
+    /// Index: events by run. Key: account, run, event.
+    RunEvents,
+    /// The log of every receiver. Key: account, receiver, delivery.
+    /// Value: `delivery_row::DeliveryRow`.
+    Deliveries,
+    /// Index: deliveries by status. Key: account, receiver, status, delivery.
+    ///
+    /// Invariant: exactly one row for each delivery.
+    DeliveryStates,
+    /// Index: deliveries by event. Key: account, event, receiver, delivery.
+    ///
+    /// Invariant: exactly one row for each delivery.
+    EventDeliveries,
+    /// Deliveries that are not over: when the next attempt is due, and the claim of the one that is
+    /// under way. Key: account, receiver, delivery. Value: `outbox::OpenRow`.
+    ///
+    /// Invariant: exactly one row for each pending or retrying delivery.
+    Outbox,
 }
 
 /// How a table is declared to redb.
@@ -69,7 +98,7 @@ pub(crate) enum Values {
 
 impl Table {
     /// Every table.
-    pub(crate) const ALL: [Self; 14] = [
+    pub(crate) const ALL: [Self; 23] = [
         Self::Meta,
         Self::Accounts,
         Self::Wallets,
@@ -84,6 +113,15 @@ impl Table {
         Self::RunCounts,
         Self::Queue,
         Self::Claims,
+        Self::Receivers,
+        Self::ActiveReceivers,
+        Self::Standings,
+        Self::Events,
+        Self::RunEvents,
+        Self::Deliveries,
+        Self::DeliveryStates,
+        Self::EventDeliveries,
+        Self::Outbox,
     ];
 
     /// Its name in the file.
@@ -103,6 +141,15 @@ impl Table {
             Self::RunCounts => "run-counts-1",
             Self::Queue => "queue-1",
             Self::Claims => "claims-1",
+            Self::Receivers => "receivers-1",
+            Self::ActiveReceivers => "active-receivers-1",
+            Self::Standings => "standings-1",
+            Self::Events => "events-1",
+            Self::RunEvents => "run-events-1",
+            Self::Deliveries => "deliveries-1",
+            Self::DeliveryStates => "delivery-states-1",
+            Self::EventDeliveries => "event-deliveries-1",
+            Self::Outbox => "outbox-1",
         }
     }
 
@@ -124,8 +171,19 @@ impl Table {
             | Self::Ghosts
             | Self::Outputs
             | Self::RunCounts
-            | Self::Claims => Values::Records,
-            Self::RunStates | Self::RunLabels | Self::Queue => Values::Nothing,
+            | Self::Claims
+            | Self::Receivers
+            | Self::Standings
+            | Self::Events
+            | Self::Deliveries
+            | Self::Outbox => Values::Records,
+            Self::RunStates
+            | Self::RunLabels
+            | Self::Queue
+            | Self::ActiveReceivers
+            | Self::RunEvents
+            | Self::DeliveryStates
+            | Self::EventDeliveries => Values::Nothing,
         }
     }
 }

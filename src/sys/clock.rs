@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::time::Instant;
 
+use crate::domain::due::Uptime;
 use crate::domain::time::Timestamp;
 
 /// Tells the time and waits for a time; cheap to clone.
@@ -18,8 +19,14 @@ pub struct Clock(Source);
 
 #[derive(Clone, Debug)]
 enum Source {
-    Host,
-    Simulated { epoch_ms: Arc<AtomicI64>, start: Instant },
+    Host {
+        /// The system's own number for its present run.
+        boot: Option<u64>,
+    },
+    Simulated {
+        epoch_ms: Arc<AtomicI64>,
+        start: Instant,
+    },
 }
 
 /// A point on the clock that never steps, for measuring how long something took.
@@ -33,8 +40,8 @@ pub struct Elapsed;
 impl Clock {
     /// The host's clock.
     #[must_use]
-    pub const fn host() -> Self {
-        Self(Source::Host)
+    pub fn host() -> Self {
+        Self(Source::Host { boot: host_boot() })
     }
 
     /// A clock that starts at `epoch` and goes as the runtime's time goes.
@@ -49,17 +56,31 @@ impl Clock {
     /// Whether this is the host's clock.
     #[must_use]
     pub const fn is_host(&self) -> bool {
-        matches!(self.0, Source::Host)
+        matches!(self.0, Source::Host { .. })
     }
 
     /// The wall clock's time, in UTC.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         match &self.0 {
-            Source::Host => host_now(),
+            Source::Host { .. } => host_now(),
             Source::Simulated { epoch_ms, start } => {
                 let epoch = Timestamp::from_millis(epoch_ms.load(Ordering::Relaxed));
                 epoch.after(instant().saturating_duration_since(*start))
+            }
+        }
+    }
+
+    /// How long the system has been running, sleep included; `None` where it cannot be told.
+    ///
+    /// It outlives this process and no restart of the system.
+    #[must_use]
+    pub fn uptime(&self) -> Option<Uptime> {
+        match &self.0 {
+            Source::Host { boot } => host_uptime(*boot),
+            Source::Simulated { start, .. } => {
+                let millis = instant().saturating_duration_since(*start).as_millis();
+                Some(Uptime { boot: 1, millis: u64::try_from(millis).unwrap_or(u64::MAX) })
             }
         }
     }
@@ -153,6 +174,26 @@ fn host_now() -> Timestamp {
     }
 }
 
+/// The system's own number for its present run.
+fn host_boot() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    u64::from_str_radix(text.trim().replace('-', "").get(..16)?, 16).ok()
+}
+
+/// The clock of the system that counts its sleep too.
+#[cfg(target_os = "linux")]
+fn host_uptime(boot: Option<u64>) -> Option<Uptime> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let seconds = u64::try_from(time.tv_sec).ok()?;
+    let millis = u64::try_from(time.tv_nsec).ok()? / 1_000_000;
+    Some(Uptime { boot: boot?, millis: seconds.checked_mul(1000)?.checked_add(millis)? })
+}
+
+#[cfg(not(target_os = "linux"))]
+const fn host_uptime(_boot: Option<u64>) -> Option<Uptime> {
+    None
+}
+
 /// The longest sleep before the wall clock is looked at again.
 const LOOK_AGAIN: Duration = Duration::from_mins(1);
 
@@ -181,6 +222,14 @@ mod tests {
         clock.step(2 * 3_600_000);
         task.await.unwrap();
         assert!(start.elapsed() <= Duration::from_secs(150), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn the_uptime_of_the_host_goes_forward_in_one_run_of_the_system() {
+        let (first, second) = (Clock::host().uptime(), Clock::host().uptime());
+        assert_eq!(first.is_some(), cfg!(target_os = "linux"));
+        assert_eq!(first.map(|it| it.boot), second.map(|it| it.boot));
+        assert!(first.map(|it| it.millis) <= second.map(|it| it.millis));
     }
 
     #[tokio::test(start_paused = true)]

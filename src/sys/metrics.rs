@@ -56,6 +56,12 @@ pub struct Metrics {
     pub late_results: Counter,
     /// Loops and executions that panicked.
     pub panics: Counter,
+    /// Attempts to deliver an event: answered with 2xx, and all others.
+    pub attempts: [Counter; 2],
+    /// Time of an attempt, until it was decided.
+    pub attempt_seconds: Histogram,
+    /// Deliveries given up after six attempts, or because too many waited.
+    pub deliveries_failed: Counter,
     /// Exchanges with other servers.
     pub outbound_requests: Counter,
     /// Exchanges that the guard refused.
@@ -137,6 +143,11 @@ impl Metrics {
             let name = format!("errand_runs_finished_total{{status=\"{status}\"}}");
             line(&mut out, &name, &counter.value().to_string());
         }
+        head(&mut out, "errand_attempts_total", "Attempts to deliver an event.", "counter");
+        for (outcome, counter) in ["delivered", "failed"].iter().zip(&self.attempts) {
+            let name = format!("errand_attempts_total{{outcome=\"{outcome}\"}}");
+            line(&mut out, &name, &counter.value().to_string());
+        }
         for (name, help, value) in self.plain_counters() {
             head(&mut out, name, help, "counter");
             line(&mut out, name, &value.value().to_string());
@@ -149,10 +160,12 @@ impl Metrics {
         self.request_seconds.write(&mut out, "errand_request_seconds", help);
         let help = "Time of a commit until it is on disk.";
         self.commit_seconds.write(&mut out, "errand_commit_seconds", help);
+        let help = "Time of an attempt to deliver an event, until it was decided.";
+        self.attempt_seconds.write(&mut out, "errand_attempt_seconds", help);
         out
     }
 
-    fn plain_counters(&self) -> [(&'static str, &'static str, &Counter); 11] {
+    fn plain_counters(&self) -> [(&'static str, &'static str, &Counter); 12] {
         [
             (
                 "errand_connections_refused_total",
@@ -171,6 +184,7 @@ impl Metrics {
             ("errand_runs_created_total", "Runs accepted.", &self.runs_created),
             ("errand_late_results_total", "Results that came too late.", &self.late_results),
             ("errand_panics_total", "Loops and executions that panicked.", &self.panics),
+            ("errand_deliveries_failed_total", "Deliveries given up.", &self.deliveries_failed),
             (
                 "errand_outbound_requests_total",
                 "Exchanges with other servers.",

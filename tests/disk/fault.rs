@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use errand::store::{Disk, StorageBackend};
+use errand::store::{Disk, MasterKey, StorageBackend};
 
 use super::Bytes;
 
@@ -156,6 +156,14 @@ impl Disk for FaultDisk {
 
     fn path(&self) -> &Path {
         Path::new("(fault)")
+    }
+
+    fn master_key(&self) -> io::Result<Option<MasterKey>> {
+        Ok(Some([7; 32]))
+    }
+
+    fn keep_master_key(&self, _: &MasterKey) -> io::Result<()> {
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 }
 

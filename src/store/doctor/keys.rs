@@ -34,12 +34,20 @@ const fn parts(table: Table) -> &'static [Part] {
         Table::Accounts | Table::Wallets | Table::Claims => &[Part::Id],
         Table::Ledger => &[Part::Id, Part::Long],
         Table::Keys => &[Part::Hash],
-        Table::Runs | Table::Ghosts => &[Part::Id, Part::Id],
+        Table::Runs
+        | Table::Ghosts
+        | Table::Receivers
+        | Table::ActiveReceivers
+        | Table::Standings
+        | Table::Events => &[Part::Id, Part::Id],
         Table::Outputs => &[Part::Id, Part::Id, Part::Below(2)],
         Table::RunStates => &[Part::Id, Part::Short, Part::Below(5), Part::Id],
         Table::RunLabels => &[Part::Id, Part::Label, Part::Id],
         Table::RunCounts => &[Part::Id, Part::Short, Part::Below(5)],
         Table::Queue => &[Part::Id, Part::Long, Part::Below(2), Part::Long, Part::Id],
+        Table::RunEvents | Table::Deliveries | Table::Outbox => &[Part::Id, Part::Id, Part::Id],
+        Table::DeliveryStates => &[Part::Id, Part::Id, Part::Below(5), Part::Id],
+        Table::EventDeliveries => &[Part::Id, Part::Id, Part::Id, Part::Id],
     }
 }
 
@@ -64,7 +72,16 @@ pub(super) fn account(table: Table, key: &[u8]) -> Option<AccountId> {
         | Table::RunStates
         | Table::RunLabels
         | Table::RunCounts
-        | Table::Queue => Parts(key).id(),
+        | Table::Queue
+        | Table::Receivers
+        | Table::ActiveReceivers
+        | Table::Standings
+        | Table::Events
+        | Table::RunEvents
+        | Table::Deliveries
+        | Table::DeliveryStates
+        | Table::EventDeliveries
+        | Table::Outbox => Parts(key).id(),
         Table::Meta | Table::Accounts | Table::Keys | Table::Kinds | Table::Claims => None,
     }
 }

@@ -3,16 +3,21 @@
 use crate::domain::account::AccountId;
 use crate::store::accounts::AccountRow;
 use crate::store::codec::{self, Record};
+use crate::store::delivery_row::DeliveryRow;
 use crate::store::doctor::findings::{Fault, Findings};
 use crate::store::doctor::keys;
 use crate::store::error::Error;
+use crate::store::events::EventRow;
 use crate::store::key::Key;
 use crate::store::keys::KeyRow;
 use crate::store::ledger::{EntryRow, WalletRow};
 use crate::store::meta::IdentityRow;
+use crate::store::outbox::OpenRow;
 use crate::store::queue::ClaimRow;
+use crate::store::receivers::{ReceiverRow, StandingRow};
 use crate::store::run_row::RunRow;
 use crate::store::runs::{CountRow, KindRow, TextRow};
+use crate::store::seal::{self, SealRow};
 use crate::store::tables::{Table, Values};
 use crate::store::view::{self, Tables as _, View};
 
@@ -71,6 +76,7 @@ fn read(table: Table, key: &[u8], value: &[u8]) -> Result<(), Error> {
         codec::decode::<R>(table, key, value).map(|_| ())
     }
     match table {
+        Table::Meta if key == seal::META_KEY => as_a::<SealRow>(table, key, value),
         Table::Meta => as_a::<IdentityRow>(table, key, value),
         Table::Accounts => as_a::<AccountRow>(table, key, value),
         Table::Wallets => as_a::<WalletRow>(table, key, value),
@@ -81,7 +87,18 @@ fn read(table: Table, key: &[u8], value: &[u8]) -> Result<(), Error> {
         Table::Outputs => as_a::<TextRow>(table, key, value),
         Table::RunCounts => as_a::<CountRow>(table, key, value),
         Table::Claims => as_a::<ClaimRow>(table, key, value),
-        Table::RunStates | Table::RunLabels | Table::Queue => Ok(()),
+        Table::Receivers => as_a::<ReceiverRow>(table, key, value),
+        Table::Standings => as_a::<StandingRow>(table, key, value),
+        Table::Events => as_a::<EventRow>(table, key, value),
+        Table::Deliveries => as_a::<DeliveryRow>(table, key, value),
+        Table::Outbox => as_a::<OpenRow>(table, key, value),
+        Table::RunStates
+        | Table::RunLabels
+        | Table::Queue
+        | Table::ActiveReceivers
+        | Table::RunEvents
+        | Table::DeliveryStates
+        | Table::EventDeliveries => Ok(()),
     }
 }
 
@@ -101,7 +118,16 @@ fn owner(table: Table, key: &[u8], value: &[u8]) -> Option<AccountId> {
         | Table::RunStates
         | Table::RunLabels
         | Table::RunCounts
-        | Table::Queue => keys::account(table, key),
+        | Table::Queue
+        | Table::Receivers
+        | Table::ActiveReceivers
+        | Table::Standings
+        | Table::Events
+        | Table::RunEvents
+        | Table::Deliveries
+        | Table::DeliveryStates
+        | Table::EventDeliveries
+        | Table::Outbox => keys::account(table, key),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-use errand::store::{Disk, StorageBackend};
+use errand::store::{Disk, MasterKey, StorageBackend};
 
 /// The disk; clones share it. It lets one holder in at a time, like the lock of a file.
 #[derive(Clone, Debug, Default)]
@@ -159,6 +159,14 @@ impl Disk for TestDisk {
 
     fn path(&self) -> &Path {
         Path::new("(test)")
+    }
+
+    fn master_key(&self) -> io::Result<Option<MasterKey>> {
+        Ok(Some([7; 32]))
+    }
+
+    fn keep_master_key(&self, _: &MasterKey) -> io::Result<()> {
+        Err(io::ErrorKind::AlreadyExists.into())
     }
 }
 

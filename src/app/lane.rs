@@ -1,0 +1,114 @@
+//! One lane of attempts: its places, who has them, and whose turn it is.
+//!
+//! The accounts take turns, and so do the receivers of an account. No account has more than half
+//! of the places. Source: the contract, section 8.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::domain::account::AccountId;
+use crate::domain::receiver::ReceiverId;
+
+/// How many attempts may be under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    /// To receivers that answer, or of whom nothing is known.
+    pub fast: usize,
+    /// To receivers that fail, and attempts that take long.
+    pub slow: usize,
+}
+
+/// The way an attempt takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// To a receiver that answers.
+    Fast,
+    /// To one that does not.
+    Slow,
+}
+
+/// One lane.
+pub(in crate::app) struct Traffic {
+    pub(in crate::app) places: usize,
+    pub(in crate::app) used: usize,
+    /// Places that each account has.
+    shares: HashMap<AccountId, usize>,
+    /// Whose turn it is among the accounts for whom something is due.
+    turns: VecDeque<AccountId>,
+    /// Their receivers for whom something is due.
+    ready: HashMap<AccountId, VecDeque<ReceiverId>>,
+}
+
+impl Traffic {
+    /// An empty lane with so many places.
+    pub(in crate::app) fn new(places: usize) -> Self {
+        Self {
+            places,
+            used: 0,
+            shares: HashMap::new(),
+            turns: VecDeque::new(),
+            ready: HashMap::new(),
+        }
+    }
+
+    /// The receiver whose turn it is, if there is a place for it.
+    pub(in crate::app) fn next(&mut self) -> Option<ReceiverId> {
+        if self.used >= self.places {
+            return None;
+        }
+        let share = self.places.div_ceil(2);
+        for _ in 0..self.turns.len() {
+            let account = self.turns.pop_front()?;
+            if self.shares.get(&account).is_some_and(|it| *it >= share) {
+                self.turns.push_back(account);
+                continue;
+            }
+            let Some(ready) = self.ready.get_mut(&account) else { continue };
+            let next = ready.pop_front();
+            if ready.is_empty() {
+                self.ready.remove(&account);
+            } else {
+                self.turns.push_back(account);
+            }
+            if next.is_some() {
+                return next;
+            }
+        }
+        None
+    }
+
+    /// Makes a receiver ready.
+    pub(in crate::app) fn push(&mut self, account: AccountId, receiver: ReceiverId) {
+        let ready = self.ready.entry(account).or_default();
+        if ready.is_empty() {
+            self.turns.push_back(account);
+        }
+        ready.push_back(receiver);
+    }
+
+    /// Takes a receiver out that was ready.
+    pub(in crate::app) fn remove(&mut self, account: AccountId, receiver: ReceiverId) {
+        let Some(ready) = self.ready.get_mut(&account) else { return };
+        ready.retain(|it| *it != receiver);
+        if ready.is_empty() {
+            self.ready.remove(&account);
+            self.turns.retain(|it| *it != account);
+        }
+    }
+
+    /// Gives an account a place.
+    pub(in crate::app) fn enter(&mut self, account: AccountId) {
+        self.used = self.used.saturating_add(1);
+        let share = self.shares.entry(account).or_default();
+        *share = share.saturating_add(1);
+    }
+
+    /// Takes a place back.
+    pub(in crate::app) fn leave(&mut self, account: AccountId) {
+        self.used = self.used.saturating_sub(1);
+        let Some(share) = self.shares.get_mut(&account) else { return };
+        *share = share.saturating_sub(1);
+        if *share == 0 {
+            self.shares.remove(&account);
+        }
+    }
+}

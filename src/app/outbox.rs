@@ -1,0 +1,355 @@
+//! Which receiver is sent to next: what is due, in two lanes, fairly.
+//!
+//! A receiver that answers never waits for one that does not. Receivers that fail are sent to in
+//! the slow lane, all others in the fast one, and an attempt that takes long moves over, so that
+//! the places of the fast lane come free again. In each lane the accounts take turns, and so do
+//! the receivers of an account; nobody has more than half of a lane, and no receiver more than a
+//! few places.
+//!
+//! All of this is in memory, on the clock that never steps, and is made again from the file at
+//! every start. An entry whose delivery is over does no harm: the file is asked before anything is
+//! sent. Source: the contract, section 8.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use crate::app::lane::{Lane, Lanes, Traffic};
+use crate::domain::account::AccountId;
+use crate::domain::delivery::{DeliveryId, Place};
+use crate::domain::health::State;
+use crate::domain::receiver::ReceiverId;
+use crate::sys::clock::Mark;
+
+/// What is due, and who is sent to.
+pub(in crate::app) struct Outbox(Mutex<Inner>);
+
+struct Inner {
+    fast: Traffic,
+    slow: Traffic,
+    receivers: HashMap<ReceiverId, Receiver>,
+    /// When something will be due for those who have nothing due.
+    wheel: BTreeSet<(Mark, ReceiverId)>,
+}
+
+struct Receiver {
+    account: AccountId,
+    state: State,
+    waiting: BTreeSet<(Mark, DeliveryId)>,
+    in_flight: usize,
+    standing: Standing,
+}
+
+/// Where a receiver stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// Nowhere: it has as many attempts under way as it may have, or nothing waits for it.
+    Aside,
+    /// On the wheel, until this moment.
+    Later(Mark),
+    /// Among those who are ready, in this lane.
+    Ready(Lane),
+}
+
+impl Outbox {
+    /// An empty one.
+    pub(in crate::app) fn new(lanes: Lanes) -> Self {
+        Self(Mutex::new(Inner {
+            fast: Traffic::new(lanes.fast),
+            slow: Traffic::new(lanes.slow),
+            receivers: HashMap::new(),
+            wheel: BTreeSet::new(),
+        }))
+    }
+
+    /// Notes that a delivery is due at `at`, to a receiver that does as `state` says.
+    pub(in crate::app) fn add(&self, place: Place, at: Mark, state: State, now: Mark) {
+        let mut inner = self.inner();
+        let receiver = inner.receivers.entry(place.receiver).or_insert_with(|| Receiver {
+            account: place.account,
+            state,
+            waiting: BTreeSet::new(),
+            in_flight: 0,
+            standing: Standing::Aside,
+        });
+        receiver.waiting.insert((at, place.id));
+        inner.reschedule(place.receiver, now);
+    }
+
+    /// Takes up to `most` deliveries that are due and have a place; each must be given back with
+    /// [`Outbox::end`].
+    pub(in crate::app) fn take(&self, most: usize, now: Mark) -> Vec<(Place, Lane)> {
+        let mut inner = self.inner();
+        inner.turn_wheel(now);
+        let mut taken = Vec::new();
+        for lane in [Lane::Fast, Lane::Slow] {
+            while taken.len() < most {
+                let Some(receiver) = inner.lane(lane).next() else { break };
+                taken.extend(inner.begin(receiver, lane, now).map(|it| (it, lane)));
+            }
+        }
+        taken
+    }
+
+    /// Moves an attempt that takes long into the slow lane, if there is a place; whether it did.
+    pub(in crate::app) fn move_over(&self, account: AccountId) -> bool {
+        let mut inner = self.inner();
+        if inner.slow.used >= inner.slow.places {
+            return false;
+        }
+        inner.fast.leave(account);
+        inner.slow.enter(account);
+        true
+    }
+
+    /// Notes that an attempt has ended: how its receiver does now, if that is known, and when the
+    /// next attempt of the delivery is due, if there is one.
+    pub(in crate::app) fn end(
+        &self,
+        place: Place,
+        lane: Lane,
+        state: Option<State>,
+        next: Option<Mark>,
+        now: Mark,
+    ) {
+        let mut inner = self.inner();
+        inner.lane(lane).leave(place.account);
+        let Some(receiver) = inner.receivers.get_mut(&place.receiver) else { return };
+        receiver.in_flight = receiver.in_flight.saturating_sub(1);
+        receiver.state = state.unwrap_or(receiver.state);
+        receiver.waiting.extend(next.map(|it| (it, place.id)));
+        inner.reschedule(place.receiver, now);
+    }
+
+    /// Forgets what waits for a receiver.
+    pub(in crate::app) fn clear(&self, receiver: ReceiverId, now: Mark) {
+        let mut inner = self.inner();
+        if let Some(found) = inner.receivers.get_mut(&receiver) {
+            found.waiting.clear();
+            inner.reschedule(receiver, now);
+        }
+    }
+
+    /// How long it is until something will be due that is not due yet.
+    pub(in crate::app) fn next_due(&self) -> Option<Duration> {
+        self.inner().wheel.first().map(|(at, _)| at.left())
+    }
+
+    /// How many attempts are under way, in the fast lane and in the slow one.
+    #[cfg(test)]
+    pub(in crate::app) fn under_way(&self) -> (usize, usize) {
+        let inner = self.inner();
+        (inner.fast.used, inner.slow.used)
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    const fn lane(&mut self, lane: Lane) -> &mut Traffic {
+        match lane {
+            Lane::Fast => &mut self.fast,
+            Lane::Slow => &mut self.slow,
+        }
+    }
+
+    /// Makes those ready for whom something has become due.
+    fn turn_wheel(&mut self, now: Mark) {
+        while let Some((at, receiver)) = self.wheel.first().copied().filter(|(at, _)| *at <= now) {
+            self.wheel.remove(&(at, receiver));
+            if let Some(found) = self.receivers.get_mut(&receiver) {
+                found.standing = Standing::Aside;
+            }
+            self.reschedule(receiver, now);
+        }
+    }
+
+    /// Takes the first delivery of a receiver whose turn it was.
+    fn begin(&mut self, receiver: ReceiverId, lane: Lane, now: Mark) -> Option<Place> {
+        let found = self.receivers.get_mut(&receiver)?;
+        found.standing = Standing::Aside;
+        let (_, id) = found.waiting.pop_first()?;
+        found.in_flight = found.in_flight.saturating_add(1);
+        let place = Place { account: found.account, receiver, id };
+        self.lane(lane).enter(place.account);
+        self.reschedule(receiver, now);
+        Some(place)
+    }
+
+    /// Puts a receiver where it belongs.
+    fn reschedule(&mut self, id: ReceiverId, now: Mark) {
+        let Some(receiver) = self.receivers.get_mut(&id) else { return };
+        let (account, was) = (receiver.account, receiver.standing);
+        let belongs = receiver.belongs(now);
+        let is_over = receiver.waiting.is_empty() && receiver.in_flight == 0;
+        if was == belongs && !is_over {
+            return;
+        }
+        receiver.standing = belongs;
+        match was {
+            Standing::Aside => {}
+            Standing::Later(at) => drop(self.wheel.remove(&(at, id))),
+            Standing::Ready(lane) => self.lane(lane).remove(account, id),
+        }
+        match belongs {
+            Standing::Aside if is_over => drop(self.receivers.remove(&id)),
+            Standing::Aside => {}
+            Standing::Later(at) => drop(self.wheel.insert((at, id))),
+            Standing::Ready(lane) => self.lane(lane).push(account, id),
+        }
+    }
+}
+
+impl Receiver {
+    fn belongs(&self, now: Mark) -> Standing {
+        let (lane, most) = match self.state {
+            State::Unknown | State::Ok => (Lane::Fast, IN_FLIGHT_MAX),
+            State::Failing => (Lane::Slow, IN_FLIGHT_FAILING_MAX),
+        };
+        match self.waiting.first() {
+            Some(_) if self.in_flight >= most => Standing::Aside,
+            Some((at, _)) if *at > now => Standing::Later(*at),
+            Some(_) => Standing::Ready(lane),
+            None => Standing::Aside,
+        }
+    }
+}
+
+/// Attempts under way to one receiver. Source: the contract, section 8.
+const IN_FLIGHT_MAX: usize = 4;
+/// The same while it fails. Source: the contract, section 8.
+const IN_FLIGHT_FAILING_MAX: usize = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::id::Id;
+    use crate::domain::time::Timestamp;
+    use crate::sys::clock::Clock;
+
+    fn place(account: u8, receiver: u8, id: u8) -> Place {
+        let [account, receiver, id] = [account, receiver, id].map(|it| [it; 16]);
+        Place {
+            account: Id::from_bytes(account),
+            receiver: Id::from_bytes(receiver),
+            id: Id::from_bytes(id),
+        }
+    }
+
+    struct Bench {
+        outbox: Outbox,
+        now: Mark,
+    }
+
+    impl Bench {
+        fn new(fast: usize, slow: usize) -> Self {
+            let now = Clock::simulated(Timestamp::EPOCH).mark();
+            Self { outbox: Outbox::new(Lanes { fast, slow }), now }
+        }
+
+        fn add(&self, place: Place, state: State) {
+            self.outbox.add(place, self.now, state, self.now);
+        }
+
+        fn take(&self, most: usize) -> Vec<Place> {
+            self.outbox.take(most, self.now).into_iter().map(|it| it.0).collect()
+        }
+
+        fn end(&self, place: Place, lane: Lane, state: State) {
+            self.outbox.end(place, lane, Some(state), None, self.now);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn accounts_take_turns_and_so_do_their_receivers() {
+        let bench = Bench::new(8, 8);
+        for id in 1..=3 {
+            bench.add(place(1, 10, id), State::Ok);
+            bench.add(place(1, 11, 10 + id), State::Ok);
+        }
+        bench.add(place(2, 20, 21), State::Ok);
+        let order: Vec<_> = bench.take(4).into_iter().map(|it| it.id).collect();
+        let expected = [place(1, 10, 1), place(2, 20, 21), place(1, 11, 11), place(1, 10, 2)];
+        assert_eq!(order, expected.map(|it| it.id));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_receiver_has_few_places_and_a_failing_one_a_single_one() {
+        let bench = Bench::new(100, 100);
+        for id in 1..=9 {
+            bench.add(place(1, 10, id), State::Ok);
+            bench.add(place(2, 20, 20 + id), State::Failing);
+        }
+        assert_eq!(bench.take(100).len(), IN_FLIGHT_MAX + IN_FLIGHT_FAILING_MAX);
+        assert!(bench.take(100).is_empty());
+        bench.end(place(1, 10, 1), Lane::Fast, State::Ok);
+        assert_eq!(bench.take(100), [place(1, 10, 5)]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn no_account_has_more_than_half_of_a_lane() {
+        let bench = Bench::new(4, 4);
+        for receiver in 10..20 {
+            bench.add(place(1, receiver, receiver), State::Ok);
+        }
+        assert_eq!(bench.take(100).len(), 2);
+        bench.add(place(2, 20, 20), State::Ok);
+        assert_eq!(bench.take(100), [place(2, 20, 20)]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_full_slow_lane_does_not_stop_the_fast_one() {
+        let bench = Bench::new(4, 2);
+        for receiver in 10..20 {
+            bench.add(place(receiver, receiver, receiver), State::Failing);
+        }
+        assert_eq!(bench.take(100).len(), 2);
+        bench.add(place(1, 1, 1), State::Unknown);
+        assert_eq!(bench.take(100), [place(1, 1, 1)]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_long_attempt_gives_its_place_in_the_fast_lane_to_another() {
+        let bench = Bench::new(1, 1);
+        bench.add(place(1, 10, 1), State::Unknown);
+        bench.add(place(2, 20, 2), State::Unknown);
+        assert_eq!(bench.take(100), [place(1, 10, 1)]);
+        assert!(bench.outbox.move_over(place(1, 10, 1).account));
+        assert_eq!(bench.take(100), [place(2, 20, 2)]);
+        assert!(!bench.outbox.move_over(place(2, 20, 2).account));
+        assert_eq!(bench.outbox.under_way(), (1, 1));
+        bench.end(place(1, 10, 1), Lane::Slow, State::Failing);
+        bench.end(place(2, 20, 2), Lane::Fast, State::Ok);
+        assert_eq!(bench.outbox.under_way(), (0, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_due_later_waits_and_is_announced() {
+        let bench = Bench::new(4, 4);
+        let later = bench.now.after(Duration::from_mins(1));
+        bench.outbox.add(place(1, 10, 1), later, State::Ok, bench.now);
+        assert!(bench.take(100).is_empty());
+        assert_eq!(bench.outbox.next_due(), Some(Duration::from_mins(1)));
+        // Something earlier comes before it.
+        bench.add(place(1, 10, 2), State::Ok);
+        assert_eq!(bench.take(100), [place(1, 10, 2)]);
+        assert_eq!(bench.outbox.take(100, later), [(place(1, 10, 1), Lane::Fast)]);
+        assert_eq!(bench.outbox.next_due(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_receiver_that_is_cleared_is_forgotten_when_its_attempts_have_ended() {
+        let bench = Bench::new(4, 4);
+        for id in 1..=9 {
+            bench.add(place(1, 10, id), State::Ok);
+        }
+        let taken = bench.take(100);
+        bench.outbox.clear(place(1, 10, 1).receiver, bench.now);
+        for place in taken {
+            bench.end(place, Lane::Fast, State::Ok);
+        }
+        assert!(bench.take(100).is_empty() && bench.outbox.inner().receivers.is_empty());
+    }
+}

@@ -1,0 +1,245 @@
+//! Sends events: claims what is due, posts it, records what came of it.
+//!
+//! Each attempt is a task of its own, so a receiver that hangs takes nobody with it. The answer's
+//! head decides; what is left of the answer is thrown away afterwards, within limits. What was
+//! decided is recorded for as long as it takes, and never sent again meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::app::App;
+use crate::app::deliveries::{self, Parcel, Tried};
+use crate::background::pulse::Pulse;
+use crate::background::{BoxFuture, Loop, STEP_MAX};
+use crate::delivery::{Post, Rest, Sender, Sent, Verdict};
+use crate::domain::fault::{Fault, Reason};
+use crate::sys::clock::Mark;
+use crate::sys::shutdown::{Phase, Shutdown};
+
+/// Claims deliveries and sends them.
+pub struct Deliverer {
+    shared: Arc<Shared>,
+    pulse: Pulse,
+}
+
+struct Shared {
+    app: App,
+    sender: Sender,
+    shutdown: Shutdown,
+    busy: AtomicUsize,
+}
+
+/// How many attempts are under way; cheap to clone.
+#[derive(Clone)]
+pub struct InFlight(Arc<Shared>);
+
+/// One attempt under way, for as long as this lives.
+struct Slot(Arc<Shared>);
+
+/// What came of an attempt, and what is left of its answer.
+enum Came {
+    /// It was decided.
+    Decided(Tried, Option<Box<Rest>>),
+    /// Nothing was sent, through a fault of ours; it does not count.
+    NotSent,
+    /// Its delivery is gone.
+    Gone,
+}
+
+impl Deliverer {
+    /// A deliverer that posts with `sender`.
+    #[must_use]
+    pub fn new(app: App, sender: Sender, shutdown: Shutdown, pulse: Pulse) -> Self {
+        let shared = Shared { app, sender, shutdown, busy: AtomicUsize::new(0) };
+        Self { shared: Arc::new(shared), pulse }
+    }
+
+    /// A look at how many attempts are under way.
+    #[must_use]
+    pub fn in_flight(&self) -> InFlight {
+        InFlight(Arc::clone(&self.shared))
+    }
+
+    async fn claim_and_send(&self) {
+        let app = &self.shared.app;
+        match deliveries::claim(app, CLAIM_MAX).await {
+            Ok(parcels) if parcels.is_empty() => {
+                tokio::select! {
+                    () = deliveries::wait(app, STEP_MAX) => {}
+                    () = self.pulse.beat() => {}
+                }
+            }
+            Ok(parcels) => {
+                for parcel in parcels {
+                    let slot = Slot::take(&self.shared);
+                    tokio::spawn(async move { attempt(&slot.0, parcel).await });
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "deliveries could not be claimed; trying again");
+                app.clock().sleep(TROUBLE_PAUSE).await;
+            }
+        }
+    }
+}
+
+impl Loop for Deliverer {
+    fn name(&self) -> &'static str {
+        "deliverer"
+    }
+
+    fn step(&mut self) -> BoxFuture<'_, ()> {
+        Box::pin(self.claim_and_send())
+    }
+}
+
+impl InFlight {
+    /// How many attempts are under way.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.busy.load(Ordering::Acquire)
+    }
+}
+
+impl Slot {
+    fn take(shared: &Arc<Shared>) -> Self {
+        shared.busy.fetch_add(1, Ordering::AcqRel);
+        Self(Arc::clone(shared))
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.busy.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// Makes one attempt and records it.
+async fn attempt(shared: &Arc<Shared>, mut parcel: Parcel) {
+    let app = &shared.app;
+    let inside = Arc::clone(shared);
+    let mut sending = tokio::spawn(async move { send(&inside, &parcel).await });
+    let came = {
+        let sent = async {
+            match app.clock().within(MOVE_OVER_AFTER, &mut sending).await {
+                Ok(came) => came,
+                Err(_) => {
+                    deliveries::move_over(app, &mut parcel);
+                    (&mut sending).await
+                }
+            }
+        };
+        tokio::select! {
+            came = sent => Some(came),
+            () = shared.shutdown.reached(Phase::Stopping) => None,
+        }
+    };
+    let Some(came) = came else {
+        // The claim stays open, and the next start counts it as interrupted.
+        sending.abort();
+        return;
+    };
+    let end = app.clock().mark();
+    let came = came.unwrap_or_else(|error| {
+        app.metrics().panics.add(1);
+        tracing::error!(delivery.id = %parcel.place.id, %error, "an attempt panicked");
+        Came::Decided(failed(Reason::Internal, Duration::ZERO), None)
+    });
+    match came {
+        Came::Decided(tried, rest) => {
+            let discard = async {
+                if let Some(rest) = rest {
+                    rest.discard().await;
+                }
+            };
+            tokio::join!(record(shared, &parcel, tried, end), discard);
+        }
+        Came::NotSent => give_back(shared, &parcel).await,
+        // The recording finds nothing, and makes the place free.
+        Came::Gone => {
+            record(shared, &parcel, failed(Reason::RunDeleted, Duration::ZERO), end).await
+        }
+    }
+}
+
+/// Sends what a parcel stands for, once.
+async fn send(shared: &Arc<Shared>, parcel: &Parcel) -> Came {
+    let letter = match deliveries::open(&shared.app, parcel) {
+        Ok(Some(letter)) => letter,
+        Ok(None) => return Came::Gone,
+        Err(error) => {
+            tracing::error!(delivery.id = %parcel.place.id, %error, "an event cannot be sent");
+            return Came::Decided(failed(Reason::Internal, Duration::ZERO), None);
+        }
+    };
+    let post = Post {
+        receiver: parcel.place.receiver,
+        url: &letter.url,
+        secret: &letter.secret,
+        event: letter.event,
+        body: Bytes::from(letter.body),
+        attempt: parcel.attempt,
+    };
+    let Sent { verdict, duration, rest, .. } = shared.sender.send(&post).await;
+    let tried = match verdict {
+        Verdict::Delivered { http_code } => {
+            Tried { duration, http_code: Some(http_code), fault: None, retry_after: None }
+        }
+        Verdict::Failed { http_code, fault, retry_after } => {
+            Tried { duration, http_code, fault: Some(fault), retry_after }
+        }
+        Verdict::NotSent => return Came::NotSent,
+    };
+    tracing::debug!(
+        delivery.id = %parcel.place.id,
+        event.id = %post.event,
+        attempt = parcel.attempt,
+        http_code = tried.http_code,
+        reason = tried.fault.map(|it| it.reason.as_str()),
+        duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+        "an attempt ended"
+    );
+    Came::Decided(tried, rest.map(Box::new))
+}
+
+/// Records an attempt, and tries again for as long as the disk refuses it.
+async fn record(shared: &Arc<Shared>, parcel: &Parcel, tried: Tried, end: Mark) {
+    while let Err(error) = deliveries::record(&shared.app, parcel, tried, end).await {
+        tracing::warn!(delivery.id = %parcel.place.id, %error, "an attempt could not be recorded");
+        if is_stopping(shared).await {
+            return;
+        }
+    }
+}
+
+/// Gives an attempt back that was not made, and tries again for as long as the disk refuses it.
+async fn give_back(shared: &Arc<Shared>, parcel: &Parcel) {
+    while let Err(error) = deliveries::release(&shared.app, parcel).await {
+        tracing::warn!(delivery.id = %parcel.place.id, %error, "an attempt could not be given back");
+        if is_stopping(shared).await {
+            return;
+        }
+    }
+}
+
+/// Waits a little; whether the daemon stops meanwhile.
+async fn is_stopping(shared: &Arc<Shared>) -> bool {
+    tokio::select! {
+        () = shared.app.clock().sleep(TROUBLE_PAUSE) => false,
+        () = shared.shutdown.reached(Phase::Stopping) => true,
+    }
+}
+
+const fn failed(reason: Reason, duration: Duration) -> Tried {
+    Tried { duration, http_code: None, fault: Some(Fault::of(reason)), retry_after: None }
+}
+
+/// Deliveries that are claimed at once.
+const CLAIM_MAX: usize = 256;
+/// The pause after the store refused something.
+const TROUBLE_PAUSE: Duration = Duration::from_secs(1);
+/// After this time an attempt makes way for others. Source: the contract, section 8.
+const MOVE_OVER_AFTER: Duration = Duration::from_millis(250);
