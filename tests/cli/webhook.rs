@@ -1,13 +1,13 @@
 //! `errand webhook`, `trigger` and `listen`: what is believed, why not, and who answers how.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command};
 use std::sync::mpsc;
 
 use serde_json::{Value, json};
 
-use crate::support::{DEADLINE, Errand, finish};
+use crate::support::{DEADLINE, Errand, finish, get};
 
 const SECRET: &str = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g";
 const BODY: &str = concat!(
@@ -283,6 +283,36 @@ fn nobody_at_the_url_or_no_url_at_all_is_a_failure() {
     assert!(said.contains("--port 0"), "{said}");
 }
 
+/// What is refused before anything is judged, and the first lines that people see.
+#[test]
+fn a_listener_takes_posts_of_a_bounded_size() {
+    let errand = prepared();
+    let listening = Listening::start(&errand, &[]);
+    let address = listening.url.strip_prefix("http://").unwrap();
+    assert_eq!(get(address, "/", "").status, 405);
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(DEADLINE)).unwrap();
+    let length = 256 * 1024 + 1;
+    let head = format!("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    let told = listening.line();
+    assert_eq!((&told["status"], &told["attempt"]), (&json!(413), &json!(null)), "{told}");
+    assert_eq!(listening.end(), json!({ "count": { "new": 0, "again": 0, "refused": 1 } }));
+    let child = errand.command(&["listen", "--port", "0", "--secret-file", "whsec"]).spawn();
+    let mut child = child.unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let greeting: Vec<String> = lines.by_ref().take(4).map(Result::unwrap).collect();
+    assert!(greeting[0].starts_with("listening on http://127.0.0.1:"), "{greeting:?}");
+    assert!(greeting[2].ends_with("--secret-file whsec"), "{greeting:?}");
+    let pid = child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    assert_eq!(lines.next().unwrap().unwrap(), "0 new, 0 again, 0 not believed");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
 /// The head of the one request that comes, and its body; it is answered with 204.
 fn taken(listener: &TcpListener) -> (String, String) {
     let (mut stream, _) = listener.accept().unwrap();
@@ -299,9 +329,9 @@ fn taken(listener: &TcpListener) -> (String, String) {
     (head, String::from_utf8(body).unwrap())
 }
 
-/// What one tool sends, another believes; and it is sent to where `errand dev` forwards.
+/// It goes to where `errand dev` forwards.
 #[test]
-fn what_is_sent_is_what_the_daemon_sends() {
+fn what_one_tool_sends_another_believes() {
     let errand = prepared();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hooks?a=b", listener.local_addr().unwrap());

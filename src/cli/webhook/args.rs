@@ -125,6 +125,17 @@ pub(in crate::cli) struct ListenArgs {
     pub(super) status: Option<u16>,
 }
 
+impl SecretArgs {
+    /// What to add to a command so that it has the same secret; begins with a space.
+    pub(super) fn again(&self) -> String {
+        match (&self.secret, &self.secret_file) {
+            (Some(_), _) => " --secret ...".to_owned(),
+            (None, Some(file)) => format!(" --secret-file {file}"),
+            (None, None) => String::new(),
+        }
+    }
+}
+
 impl Tamper {
     /// Everything that can be made wrong.
     pub(super) const ALL: [Self; 3] = [Self::Signature, Self::Timestamp, Self::Id];

@@ -124,12 +124,9 @@ impl Receiver<'_> {
 }
 
 impl Believed {
-    /// The word for what happened.
-    pub(super) const fn kind(&self) -> &'static str {
-        match self.kind {
-            Some(kind) => kind.as_str(),
-            None => "an unknown type",
-        }
+    /// The word for what happened, if it is a known one.
+    pub(super) fn kind(&self) -> Option<&'static str> {
+        self.kind.map(EventType::as_str)
     }
 }
 
@@ -203,6 +200,11 @@ impl fmt::Display for Doubt {
             }
         }
     }
+}
+
+/// What is known, or a dash.
+pub(super) fn or_dash(known: Option<impl fmt::Display>) -> String {
+    known.map_or_else(|| "-".to_owned(), |it| it.to_string())
 }
 
 /// Seconds for people: the two largest units.

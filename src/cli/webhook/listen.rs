@@ -14,7 +14,7 @@ use crate::cli::output::Output;
 use crate::cli::signals::Signals;
 use crate::cli::webhook::args::ListenArgs;
 use crate::cli::webhook::judge::{
-    Believed, Delivery, Doubt, EVENT_ID, Receiver, SIGNATURE, TIMESTAMP,
+    Believed, Delivery, Doubt, EVENT_ID, Receiver, SIGNATURE, TIMESTAMP, or_dash,
 };
 use crate::cli::webhook::ledger::{Count, Ledger, Seen};
 use crate::cli::webhook::secret;
@@ -55,7 +55,7 @@ pub(in crate::cli) async fn run(here: &Here, args: &ListenArgs) -> Result<(), Fa
     let (entropy, metrics) = (Entropy::system(), Arc::new(Metrics::default()));
     let edge = Edge::new(inbound::Config::default(), clock, entropy, metrics, shutdown.clone());
     let mut serving = tokio::spawn(listener.run(edge, Arc::new(inbox)));
-    greet(&here.out, address, &fingerprint)?;
+    greet(here, args, address, &fingerprint)?;
     loop {
         tokio::select! {
             biased;
@@ -140,7 +140,7 @@ impl Inbox {
 
 /// A doubt in one line.
 fn told(doubt: &Doubt) -> String {
-    doubt.more().map_or_else(|| doubt.to_string(), |more| format!("{doubt}: {more}"))
+    doubt.more().map_or_else(|| doubt.to_string(), |more| format!("{doubt} ({more})"))
 }
 
 const fn status_of(error: BodyError) -> u16 {
@@ -152,15 +152,21 @@ const fn status_of(error: BodyError) -> u16 {
     }
 }
 
-fn greet(out: &Output, address: SocketAddr, fingerprint: &str) -> Result<(), Failure> {
-    let url = format!("http://{address}");
+fn greet(
+    here: &Here,
+    args: &ListenArgs,
+    address: SocketAddr,
+    fingerprint: &str,
+) -> Result<(), Failure> {
+    let (out, url) = (&here.out, format!("http://{address}"));
     if out.is_json() {
         return out.json(&json!({ "listening": url, "secret_fingerprint": fingerprint }));
     }
+    let same = here.same_data() + &args.secret.again();
     out.line(out.strong(&format!("listening on {url}")))?;
     out.facts(&[
         ("secret", format!("the one with the fingerprint {fingerprint}")),
-        ("try it", format!("errand trigger agent.run.succeeded --url {url}")),
+        ("try it", format!("errand trigger agent.run.succeeded --url {url}{same}")),
         ("end", "Ctrl-C".to_owned()),
     ])
 }
@@ -173,7 +179,7 @@ fn show(out: &Output, arrival: &Arrival) -> Result<(), Failure> {
             "at": at.to_string(),
             "believed": believed.is_some(),
             "reason": verdict.as_ref().err(),
-            "type": believed.map(|it| it.0.kind()),
+            "type": believed.and_then(|it| it.0.kind()),
             "event_id": believed.map(|it| it.0.id.to_string()),
             "run_id": believed.and_then(|it| it.0.run).map(|it| it.to_string()),
             "attempt": attempt,
@@ -183,11 +189,11 @@ fn show(out: &Output, arrival: &Arrival) -> Result<(), Failure> {
     }
     let clock = at.to_string();
     let clock = clock.get(11..19).unwrap_or_default();
-    let attempt = attempt.map_or_else(|| "-".to_owned(), |it| it.to_string());
+    let attempt = or_dash(*attempt);
     match verdict {
         Ok((event, seen)) => {
-            let (kind, id, seen) = (event.kind(), event.id, seen.as_str());
-            let run = event.run.map_or_else(|| "-".to_owned(), |it| it.to_string());
+            let (kind, id, seen) = (or_dash(event.kind()), event.id, seen.as_str());
+            let run = or_dash(event.run);
             out.line(format!(
                 "{clock}  {status}  {kind}  event {id}  attempt {attempt}  run {run}  verified, {seen}"
             ))

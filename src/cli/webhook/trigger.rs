@@ -157,6 +157,8 @@ fn tell(
     let (status, millis) = (opened.status, opened.timing.total.as_millis());
     let millis = u64::try_from(millis).unwrap_or(u64::MAX);
     let request = opened.headers.first("x-request-id");
+    // It is the receiver's text, and goes to a terminal.
+    let request = request.filter(|it| it.bytes().all(|byte| byte.is_ascii_graphic()));
     let (is_right, expected) = expected(args.tamper, status);
     if out.is_json() {
         out.json(&json!({
@@ -196,7 +198,9 @@ fn sentence(tamper: Option<Tamper>, is_right: bool) -> String {
         (None, true) => "The receiver has taken the event.".to_owned(),
         (None, false) => "The receiver has not taken the event.".to_owned(),
         (Some(it), true) => format!("The receiver has refused the wrong {}.", it.as_str()),
-        (Some(it), false) => format!("The receiver did not refuse the wrong {}.", it.as_str()),
+        (Some(it), false) => {
+            format!("The receiver did not answer the wrong {} as it should.", it.as_str())
+        }
     }
 }
 

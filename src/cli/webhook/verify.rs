@@ -8,7 +8,7 @@ use crate::cli::command::Here;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::webhook::args::VerifyArgs;
 use crate::cli::webhook::judge::{
-    Believed, Delivery, Doubt, EVENT_ID, Receiver, SIGNATURE, TIMESTAMP, span,
+    Believed, Delivery, Doubt, EVENT_ID, Receiver, SIGNATURE, TIMESTAMP, or_dash, span,
 };
 use crate::cli::webhook::saved::Saved;
 use crate::cli::webhook::{input, secret};
@@ -63,20 +63,22 @@ fn tell(
 ) -> Result<(), Failure> {
     let out = &here.out;
     let doubt = match verdict {
-        Ok(Believed { id, run, age, .. }) if out.is_json() => {
-            let (id, run) = (id.to_string(), run.map(|it| it.to_string()));
-            let kind = verdict.as_ref().ok().map(Believed::kind);
+        Ok(believed) if out.is_json() => {
             return out.json(&json!({
-                "believed": true, "status": 204, "event_id": id, "type": kind, "run_id": run,
-                "age_seconds": age,
+                "believed": true,
+                "status": 204,
+                "event_id": believed.id.to_string(),
+                "type": believed.kind(),
+                "run_id": believed.run.map(|it| it.to_string()),
+                "age_seconds": believed.age,
             }));
         }
         Ok(believed) => {
             out.line(out.strong("Believed: it is signed with this secret, and in time."))?;
             let way = if believed.age < 0 { "ahead of this clock" } else { "ago" };
             return out.facts(&[
-                ("event", format!("{} {}", believed.id, believed.kind())),
-                ("run", believed.run.map_or_else(|| "-".to_owned(), |it| it.to_string())),
+                ("event", format!("{} {}", believed.id, or_dash(believed.kind()))),
+                ("run", or_dash(believed.run)),
                 ("signed", format!("{} {way}", span(believed.age.unsigned_abs()))),
                 ("answer", "any 2xx".to_owned()),
             ]);
