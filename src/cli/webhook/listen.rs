@@ -195,7 +195,8 @@ fn show(out: &Output, arrival: &Arrival) -> Result<(), Failure> {
             let (kind, id, seen) = (or_dash(event.kind()), event.id, seen.as_str());
             let run = or_dash(event.run);
             out.line(format!(
-                "{clock}  {status}  {kind}  event {id}  attempt {attempt}  run {run}  verified, {seen}"
+                "{clock}  {status}  {kind}  event {id}  attempt {attempt}  run {run}  \
+                 verified, {seen}"
             ))
         }
         Err(why) => out.line(format!("{clock}  {status}  not believed  attempt {attempt}  {why}")),
