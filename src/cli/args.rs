@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use crate::cli::examples;
+use crate::cli::webhook::{ListenArgs, TriggerArgs, WebhookVerb};
 use crate::config::{Profile, help};
 
 /// Paid background work from one binary: runs, a balance, an HTTP API.
@@ -91,6 +92,17 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: BalanceVerb,
     },
+    /// Webhooks: sign a body as the daemon does, find out why a request is not believed
+    Webhook {
+        #[command(subcommand)]
+        verb: WebhookVerb,
+    },
+    /// Send a receiver one sample event, right or tampered with, and judge its answer
+    #[command(after_help = examples::TRIGGER_EXAMPLES)]
+    Trigger(TriggerArgs),
+    /// Be a receiver on this machine: show every webhook that arrives
+    #[command(after_help = examples::LISTEN_EXAMPLES)]
+    Listen(ListenArgs),
     /// How the running daemon does
     #[command(after_help = examples::STATUS_EXAMPLES)]
     Status,

@@ -93,6 +93,7 @@ async fn welcome(
         api_key,
         signing_secret: secret(app, found),
         account_id: account.id.to_string(),
+        forward_to: None,
     };
     dev_file::hide(foreground.dir());
     dev_file::write(foreground.dir(), &file).map_err(|error| {

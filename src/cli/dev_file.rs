@@ -23,6 +23,9 @@ pub(super) struct DevFile {
     pub(super) signing_secret: String,
     /// Whose the key is.
     pub(super) account_id: String,
+    /// Where webhooks are forwarded to, when somebody said so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) forward_to: Option<String>,
 }
 
 /// What was found in a directory.
@@ -114,6 +117,7 @@ mod tests {
             api_key: "service_sk_x".to_owned(),
             signing_secret: "whsec_x".to_owned(),
             account_id: "01920f3c-1d2e-7a4b-8c5d-6e7f80910a1b".to_owned(),
+            forward_to: None,
         }
     }
 
@@ -128,6 +132,16 @@ mod tests {
         let mode = fs::metadata(path(dir.path())).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn where_to_forward_may_be_there_or_not() {
+        let dir = tempfile::tempdir().unwrap();
+        for forward_to in [None, Some("http://127.0.0.1:3000/hooks".to_owned())] {
+            let file = DevFile { forward_to, ..sample() };
+            write(dir.path(), &file).unwrap();
+            assert_eq!(read(dir.path()), Found::File(file));
+        }
     }
 
     #[test]

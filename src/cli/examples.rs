@@ -37,6 +37,45 @@ Examples:
   errand serve --data-dir /srv/errand --listen 127.0.0.1:8080
   errand serve --config /etc/errand/errand.toml";
 
+/// Below the help of `errand webhook sign`.
+pub(super) const WEBHOOK_SIGN_EXAMPLES: &str = "\
+The headers of an event are printed one a line, as curl reads them. Without an id in the body
+there is neither X-Service-Event-Id nor a signature of Standard Webhooks.
+
+Examples:
+  errand webhook sign body.json
+  errand webhook sign body.json --secret-file whsec > headers
+  curl -H @headers --data-binary @body.json http://127.0.0.1:3000/hooks";
+
+/// Below the help of `errand webhook verify`.
+pub(super) const WEBHOOK_VERIFY_EXAMPLES: &str = "\
+Says what a right receiver answers, and of a signature that does not fit, the usual cause that
+explains it. Exit 1 when the request is not to be believed.
+
+Examples:
+  errand webhook verify --request saved.http --now 2026-01-01T00:00:00Z
+  errand webhook verify --timestamp 1767225600 --signature v1=... body.json --secret-file whsec";
+
+/// Below the help of `errand trigger`.
+pub(super) const TRIGGER_EXAMPLES: &str = "\
+Sends once, signed as the daemon signs. Exit 0 when the receiver answers as it should: 2xx, or for
+a tampered signature or timestamp 401, or for a tampered id 400.
+
+Examples:
+  errand trigger agent.run.succeeded --url http://127.0.0.1:3000/hooks
+  errand trigger agent.run.failed --url http://127.0.0.1:3000/hooks --tamper signature
+  errand trigger agent.run.no_signal --body event.json";
+
+/// Below the help of `errand listen`.
+pub(super) const LISTEN_EXAMPLES: &str = "\
+Answers 204 to what it believes, 401 or 400 to what it does not. Ctrl-C ends it with a summary.
+With --output json there is one JSON value a line.
+
+Examples:
+  errand listen
+  errand listen --port 0 --secret-file whsec --output json
+  errand listen --status 503";
+
 /// Below the help of `errand status`.
 pub(super) const STATUS_EXAMPLES: &str = "\
 Examples:

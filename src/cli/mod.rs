@@ -34,3 +34,5 @@ mod dev;
 mod dev_file;
 mod serve;
 mod trial;
+
+mod webhook;

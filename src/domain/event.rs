@@ -11,7 +11,8 @@ use serde::Serialize;
 use crate::domain::account::AccountId;
 use crate::domain::id::{self, Id};
 use crate::domain::limits::EVENT_OUTPUT_CHARS_MAX;
-use crate::domain::run::{Run, RunId, Status};
+use crate::domain::money::Amount;
+use crate::domain::run::{Run, RunId, Status, Trigger};
 use crate::domain::time::Timestamp;
 
 /// The name of an event.
@@ -74,8 +75,39 @@ impl Event {
     /// time of its end, so an end that is written twice makes the same event.
     #[must_use]
     pub fn of(run: &Run, output: Option<&str>) -> Option<Self> {
-        let kind = EventType::of(run.status)?;
-        let created_at = run.finished_at?;
+        Some(Self::told(run, EventType::of(run.status)?, run.finished_at?, output))
+    }
+
+    /// An event such as a run of `account` makes, for somebody to try a receiver with.
+    ///
+    /// It is whole and true to form; only that there is no such run.
+    #[must_use]
+    pub fn sample(kind: EventType, account: AccountId, id: RunId, output: &str) -> Self {
+        let (status, at) = (kind.status(), id.born_at());
+        let run = Run {
+            id,
+            account,
+            key: None,
+            kind: "seo_audit".into(),
+            input: r#"{"url":"https://example.org/"}"#.into(),
+            external_id: None,
+            trigger: Trigger::Api,
+            status,
+            hold: Amount::ZERO,
+            cost: if status.is_charged() { SAMPLE_COST } else { Amount::ZERO },
+            attempts: 1,
+            due_at: at,
+            created_at: at,
+            started_at: Some(at),
+            finished_at: Some(at),
+            updated_at: at,
+            failure: None,
+            cancel_requested: false,
+        };
+        Self::told(&run, kind, at, Some(output))
+    }
+
+    fn told(run: &Run, kind: EventType, created_at: Timestamp, output: Option<&str>) -> Self {
         let id = EventId::derived(created_at, &[*run.id.as_bytes(), *run.account.as_bytes()]);
         let (output, output_truncated) = cut(output.unwrap_or_default());
         let data = Data {
@@ -96,7 +128,7 @@ impl Event {
         // Texts, booleans and nulls: there is nothing in it that JSON cannot say.
         let body = serde_json::to_string(&payload).unwrap_or_default();
         let sha256 = sha256(&body);
-        Some(Self { id, account: run.account, run: run.id, kind, created_at, body, sha256 })
+        Self { id, account: run.account, run: run.id, kind, created_at, body, sha256 }
     }
 
     /// Whether the body is the one that was made.
@@ -162,13 +194,13 @@ fn sha256(body: &str) -> [u8; 32] {
 
 /// All that an event says about a failure. Source: service interface, "Errors".
 const ERROR_CODE: &str = "agent_failed";
+/// What the run of a sample cost: 0.02.
+const SAMPLE_COST: Amount = Amount::from_nanos(20_000_000);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::money::Amount;
     use crate::domain::outcome::{Ending, Failure, Reason};
-    use crate::domain::run::Trigger;
 
     const NOW: Timestamp = Timestamp::from_millis(1_767_225_600_123);
 
@@ -250,6 +282,22 @@ mod tests {
         let run = run(Ending::NoSignal, 7);
         assert_eq!(Event::of(&run, Some("x")), Event::of(&run, Some("x")));
         assert_eq!(Event::of(&run, None).unwrap().id.born_at(), NOW);
+    }
+
+    #[test]
+    fn a_sample_is_what_a_run_of_that_end_makes() {
+        let (account, id) = (Id::from_bytes([2; 16]), Id::new(NOW, 0, [7; 8]));
+        for kind in EventType::ALL {
+            let event = Event::sample(kind, account, id, "# Report\n");
+            let body: serde_json::Value = serde_json::from_str(&event.body).unwrap();
+            assert!(event.is_whole());
+            assert_eq!((event.kind, event.run, event.created_at), (kind, id, NOW));
+            assert_eq!(body["type"], kind.as_str());
+            assert_eq!(body["data"]["status"], kind.status().as_str());
+            let failed = kind == EventType::Failed;
+            assert_eq!(body["data"]["error"].as_str(), failed.then_some("agent_failed"));
+            assert_eq!(body["data"]["cost"], if failed { "0" } else { "0.02" });
+        }
     }
 
     #[test]

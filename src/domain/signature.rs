@@ -36,6 +36,17 @@ pub enum Disbelief {
     Mismatch,
 }
 
+/// A usual mistake of a program that computes a signature; each gives another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    /// The key is what the base64 of the secret stands for.
+    DecodedKey,
+    /// The key is the secret without its prefix.
+    BareKey,
+    /// The timestamp and the dot are not signed with the body.
+    BodyAlone,
+}
+
 impl SigningSecret {
     /// Makes a secret out of random bytes.
     #[must_use]
@@ -106,6 +117,25 @@ impl SigningSecret {
         let given = signature.strip_prefix(SCHEME).and_then(unhex).ok_or(Disbelief::BadForm)?;
         let signed = [timestamp.as_bytes(), b".", body].concat();
         hmac::verify(&key(self.text.as_bytes()), &signed, &given).map_err(|_| Disbelief::Mismatch)
+    }
+
+    /// Finds the mistake by which a signature that does not fit was computed, if it is a usual
+    /// one. What it finds is no reason to believe the request.
+    #[must_use]
+    pub fn mistake(&self, timestamp: &str, signature: &str, body: &[u8]) -> Option<Mistake> {
+        let given = signature.strip_prefix(SCHEME).and_then(unhex)?;
+        let whole = self.text.as_bytes();
+        let bare = whole.strip_prefix(PREFIX.as_bytes()).unwrap_or(whole);
+        let signed = [timestamp.as_bytes(), b".", body].concat();
+        let tries = [
+            (Mistake::DecodedKey, self.bytes.as_slice(), signed.as_slice()),
+            (Mistake::BareKey, bare, signed.as_slice()),
+            (Mistake::BodyAlone, whole, body),
+        ];
+        let found = tries
+            .into_iter()
+            .find(|(_, secret, signed)| hmac::verify(&key(secret), signed, &given).is_ok());
+        found.map(|it| it.0)
     }
 }
 
@@ -231,6 +261,24 @@ mod tests {
             let wrong = String::from_utf8(wrong).unwrap();
             assert_eq!(verify(&AT.to_string(), &wrong, BODY, 0), Err(Disbelief::Mismatch));
         }
+    }
+
+    #[test]
+    fn usual_mistakes_are_told_from_what_fits_and_from_each_other() {
+        let (secret, at, body) = (secret(), AT.to_string(), BODY.as_bytes());
+        let signed = [at.as_bytes(), b".", body].concat();
+        let bare = &secret.reveal()[PREFIX.len()..];
+        for (mistake, secret_bytes, text) in [
+            (Mistake::DecodedKey, &secret.bytes[..], &signed[..]),
+            (Mistake::BareKey, bare.as_bytes(), &signed[..]),
+            (Mistake::BodyAlone, secret.reveal().as_bytes(), body),
+        ] {
+            let signature = format!("v1={}", hex(tag(secret_bytes, &[text]).as_ref()));
+            assert_eq!(secret.mistake(&at, &signature, body), Some(mistake));
+            assert_eq!(verify(&at, &signature, BODY, 0), Err(Disbelief::Mismatch));
+        }
+        assert_eq!(secret.mistake(&at, SIGNED, body), None);
+        assert_eq!(secret.mistake(&at, "v1=", body), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::support::Errand;
 
 /// Every verb that has a help of its own.
-const VERBS: [&str; 23] = [
+const VERBS: [&str; 28] = [
     "",
     "try",
     "dev",
@@ -23,6 +23,11 @@ const VERBS: [&str; 23] = [
     "balance show",
     "balance ledger",
     "balance verify",
+    "webhook",
+    "webhook sign",
+    "webhook verify",
+    "trigger",
+    "listen",
     "status",
     "doctor",
     "config init",

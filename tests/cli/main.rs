@@ -18,3 +18,4 @@ mod dev;
 mod help;
 mod serve;
 mod trial;
+mod webhook;
