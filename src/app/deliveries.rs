@@ -7,17 +7,20 @@
 
 use std::time::Duration;
 
+use tokio::sync::broadcast;
+
 use crate::app::jobs::Landed;
 use crate::app::lane::Lane;
 use crate::app::news::Telling;
 use crate::app::{App, Error};
-use crate::domain::delivery::{Attempt, Next, Place, Status};
+use crate::domain::delivery::{Attempt, Delivery, Next, Place, Status};
 use crate::domain::due::Due;
-use crate::domain::event::EventId;
+use crate::domain::event::{EventId, EventType};
 use crate::domain::fault::{Fault, Reason};
 use crate::domain::health::State;
 use crate::domain::limits::SENDS_MAX;
 use crate::domain::retry::Pauses;
+use crate::domain::run::RunId;
 use crate::domain::signature::SigningSecret;
 use crate::domain::time::Timestamp;
 use crate::store::outbox::{Claim, Open};
@@ -63,6 +66,25 @@ pub struct Tried {
     pub retry_after: Option<Duration>,
 }
 
+/// An attempt that was recorded, for whoever watches.
+#[derive(Clone, Debug)]
+pub struct Happened {
+    /// Where its delivery stands.
+    pub place: Place,
+    /// The event.
+    pub event: EventId,
+    /// The type of the event.
+    pub kind: EventType,
+    /// The run that it is about.
+    pub run: RunId,
+    /// The number of the attempt.
+    pub attempt: u32,
+    /// What came of it.
+    pub tried: Tried,
+    /// How long it is until the next one, if there is one.
+    pub next: Option<Duration>,
+}
+
 /// What a transaction must know to record an attempt.
 #[derive(Clone, Copy)]
 struct Recording {
@@ -80,6 +102,9 @@ struct Recording {
 /// What a recorded attempt means for the outbox in memory.
 #[derive(Clone, Copy)]
 struct Recorded {
+    event: EventId,
+    kind: EventType,
+    run: RunId,
     status: Status,
     state: State,
     next: Option<Duration>,
@@ -185,7 +210,17 @@ pub async fn record(app: &App, parcel: &Parcel, tried: Tried, end: Mark) -> Resu
     app.leave(parcel, recorded.map(|it| it.state), next);
     let Some(recorded) = recorded else { return Ok(Landed::TooLate) };
     app.count_attempt(tried, recorded.status);
+    let Recorded { event, kind, run, next, .. } = recorded;
+    let (place, attempt) = (parcel.place, parcel.attempt);
+    // Mostly nobody watches.
+    let _ = app.0.attempts.send(Happened { place, event, kind, run, attempt, tried, next });
     Ok(Landed::Done)
+}
+
+/// Every attempt from now on, as it is recorded. Who looks too rarely misses some.
+#[must_use]
+pub fn watch(app: &App) -> broadcast::Receiver<Happened> {
+    app.0.attempts.subscribe()
 }
 
 /// Gives an attempt back that was never made, for want of a socket of ours: it does not count.
@@ -348,7 +383,8 @@ fn record_one(txn: &mut Txn<'_>, recording: &Recording) -> Result<Option<Recorde
         Some(_) | None => health.after(fault.is_none(), tried.duration, now),
     };
     deliveries::put(txn, &before, &after, open.as_ref(), Some(health))?;
-    Ok(Some(Recorded { status: after.status, state: health.state, next: pause }))
+    let Delivery { event, event_type: kind, run, status, .. } = after;
+    Ok(Some(Recorded { event, kind, run, status, state: health.state, next: pause }))
 }
 
 /// Deliveries that are claimed in one transaction. Source: the contract, section 8.

@@ -35,11 +35,12 @@ pub mod upkeep;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, broadcast};
 
 use crate::agents::{Catalogue, Step};
 use crate::app::auth::KeyTable;
 use crate::app::billing::Prices;
+use crate::app::deliveries::Happened;
 use crate::app::lane::Lanes;
 use crate::app::limiter::{Limiter, Rates};
 use crate::app::line::Line;
@@ -83,6 +84,7 @@ pub(in crate::app) struct Inner {
     pub(in crate::app) seal: Seal,
     pub(in crate::app) outbox: Outbox,
     pub(in crate::app) mail: Notify,
+    pub(in crate::app) attempts: broadcast::Sender<Happened>,
     pub(in crate::app) boot: u64,
     pub(in crate::app) started_at: Timestamp,
 }
@@ -197,6 +199,7 @@ impl App {
             seal,
             outbox: Outbox::new(lanes),
             mail: Notify::new(),
+            attempts: broadcast::Sender::new(ATTEMPTS_KEPT),
             boot,
             started_at,
         })))
@@ -304,3 +307,6 @@ impl Default for Webhooks {
         }
     }
 }
+
+/// Attempts that are kept for who watches and is late.
+const ATTEMPTS_KEPT: usize = 256;

@@ -124,6 +124,12 @@ pub(super) struct DevArgs {
     /// Keep nothing: a temporary data directory, removed at the end
     #[arg(long, conflicts_with = "data_dir")]
     pub(super) ephemeral: bool,
+    /// Send every event to this URL, signed with the secret of the directory, and show each attempt
+    #[arg(long, value_name = "URL")]
+    pub(super) forward_to: Option<String>,
+    /// Wait 1, 2, 4, 8 and 16 minutes between attempts, and not seconds
+    #[arg(long)]
+    pub(super) real_retries: bool,
 }
 
 /// How to run it for customers.

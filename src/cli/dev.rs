@@ -8,6 +8,7 @@ use crate::cli::command::Here;
 use crate::cli::dev_file::{self, DevFile, Found};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::foreground::{Foreground, hold, ready_line};
+use crate::cli::forward::{self, Forward};
 use crate::cli::offline::Offline;
 use crate::cli::reach::data_file;
 use crate::cli::serve::agents;
@@ -16,12 +17,17 @@ use crate::cli::temporary::Temporary;
 use crate::config::{Config, Mode};
 use crate::domain::account::{Account, Right, Rights};
 use crate::domain::money::{Amount, Currency};
+use crate::domain::retry::Pauses;
+use crate::domain::signature::SigningSecret;
 use crate::store::DataDir;
 
 /// Runs the daemon until a signal ends it.
 pub(super) async fn run(here: &Here, args: &DevArgs) -> Result<(), Failure> {
     let mut config = here.load_as(Mode::Dev, None, &args.listen)?.config;
     check_loopback(&config)?;
+    if args.real_retries {
+        config.webhooks.rules.pauses = Pauses::Minutes;
+    }
     let mut signals = Signals::listen().map_err(|it| Failure::new(Exit::Failed, it.to_string()))?;
     let temporary = args.ephemeral.then(|| Temporary::make(&here.environment)).transpose()?;
     if let Some(temporary) = &temporary {
@@ -34,11 +40,24 @@ pub(super) async fn run(here: &Here, args: &DevArgs) -> Result<(), Failure> {
         () = signals.end() => return Ok(()),
     };
     let kept = if temporary.is_some() { "gone at the end" } else { "kept; --ephemeral forgets" };
-    let told = welcome(here, &config, &foreground, found, kept).await;
-    if told.is_ok() {
-        signals.end().await;
-        let _ = here.out.line("stopping; once more to stop at once");
-    }
+    let told = welcome(here, &config, &foreground, (found, args), kept).await;
+    let told = match told {
+        Ok(forward) => {
+            let shown = async {
+                match forward {
+                    Some(mut forward) => forward.show(&here.out).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                () = signals.end() => {}
+                () = shown => {}
+            }
+            let _ = here.out.line("stopping; once more to stop at once");
+            Ok(())
+        }
+        Err(failure) => Err(failure),
+    };
     foreground.stop(&config, &mut signals).await;
     drop(temporary);
     told
@@ -81,19 +100,23 @@ async fn welcome(
     here: &Here,
     config: &Config,
     foreground: &Foreground,
-    found: Found,
+    (found, args): (Found, &DevArgs),
     kept: &str,
-) -> Result<(), Failure> {
+) -> Result<Option<Forward>, Failure> {
     let app = foreground.daemon().app();
     let mut notes = Vec::new();
     let account = account(app, &found, config.billing.currency).await?;
     let api_key = key(app, &account, &found, &mut notes).await?;
+    let secret = secret(app, found);
+    let caller = auth::authenticate(app, &api_key);
+    let caller = caller.map_err(|_| Failure::new(Exit::Failed, "the new key opens nothing"))?;
+    let forward = forward::prepare(app, &caller, &secret, args.forward_to.as_deref()).await?;
     let file = DevFile {
         base_url: foreground.base_url(),
         api_key,
-        signing_secret: secret(app, found),
+        signing_secret: secret.reveal().to_owned(),
         account_id: account.id.to_string(),
-        forward_to: None,
+        forward_to: forward.as_ref().map(|it| it.url.clone()),
     };
     dev_file::hide(foreground.dir());
     dev_file::write(foreground.dir(), &file).map_err(|error| {
@@ -102,11 +125,18 @@ async fn welcome(
     })?;
     // Whoever closed the output does not want to read it.
     let data = format!("{} ({kept})", foreground.dir().display());
-    let mut facts = vec![("agents", agents(config, foreground)), ("data", data)];
+    let mut facts = vec![("agents", agents(config, foreground))];
+    facts.extend(file.forward_to.as_ref().map(|it| ("forwards", format!("every event to {it}"))));
+    let retries = match config.webhooks.rules.pauses {
+        Pauses::Seconds => "after 1, 2, 4, 8 and 16 seconds; --real-retries waits minutes",
+        Pauses::Minutes => "after 1, 2, 4, 8 and 16 minutes",
+    };
+    facts.push(("retries", retries.to_owned()));
+    facts.push(("data", data));
     facts.extend(notes.into_iter().map(|it| ("note", it)));
     let _ = banner(here, foreground, &account, &file, facts);
     let _ = here.out.line(ready_line(here.begun));
-    Ok(())
+    Ok(forward)
 }
 
 /// The account of the directory, with money in it from its first day.
@@ -153,11 +183,12 @@ async fn key(
     Ok(key.reveal().to_owned())
 }
 
-fn secret(app: &App, found: Found) -> String {
-    match found {
-        Found::File(file) if dev_file::is_secret(&file.signing_secret) => file.signing_secret,
-        Found::File(_) | Found::Nothing | Found::Damaged(_) => dev_file::new_secret(app.entropy()),
-    }
+fn secret(app: &App, found: Found) -> SigningSecret {
+    let kept = match found {
+        Found::File(file) => SigningSecret::parse(&file.signing_secret),
+        Found::Nothing | Found::Damaged(_) => None,
+    };
+    kept.unwrap_or_else(|| SigningSecret::new(app.entropy().bytes()))
 }
 
 fn all_rights() -> Rights {
@@ -175,10 +206,11 @@ fn banner(
     let (_, wallet) = accounts::find(foreground.daemon().app(), account.id)?;
     let title = format!("errand dev {} (not for customers)", env!("CARGO_PKG_VERSION"));
     out.line(out.strong(&title))?;
-    let DevFile { base_url, api_key, account_id, .. } = file;
+    let DevFile { base_url, api_key, account_id, signing_secret, .. } = file;
     let mut all = vec![
         ("base URL", base_url.clone()),
         ("key", api_key.clone()),
+        ("secret", format!("{signing_secret} (signs what is forwarded)")),
         ("account", format!("{account_id} ({})", account.name)),
         ("balance", format!("{} {}", wallet.balance.available(), account.currency)),
     ];

@@ -10,8 +10,6 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::sys::entropy::Entropy;
-
 /// What is in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct DevFile {
@@ -80,31 +78,6 @@ pub(super) fn hide(dir: &Path) {
     let _ = file.and_then(|mut it| it.write_all(b"*\n"));
 }
 
-/// A new secret: `whsec_` and the base64 text of 33 random bytes.
-pub(super) fn new_secret(entropy: &Entropy) -> String {
-    let bytes: [u8; 33] = entropy.bytes();
-    let letters = bytes.chunks(3).flat_map(|three| {
-        let number = three.iter().fold(0_u32, |all, byte| all << 8 | u32::from(*byte));
-        [18, 12, 6, 0].map(|shift| ALPHABET.get((number >> shift & 63) as usize).copied())
-    });
-    let mut secret = String::from(SECRET_PREFIX);
-    secret.extend(letters.flatten().map(char::from));
-    secret
-}
-
-/// Whether a text has the form of a secret.
-pub(super) fn is_secret(text: &str) -> bool {
-    text.strip_prefix(SECRET_PREFIX)
-        .is_some_and(|it| it.len() == SECRET_CHARS && it.bytes().all(|b| ALPHABET.contains(&b)))
-}
-
-/// What every signing secret begins with. Source: service interface, "Webhook receiver".
-const SECRET_PREFIX: &str = "whsec_";
-/// Letters of 33 bytes.
-const SECRET_CHARS: usize = 44;
-/// Source: RFC 4648, section 4.
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
@@ -162,13 +135,5 @@ mod tests {
             fs::write(path(dir.path()), text).unwrap();
             assert!(matches!(read(dir.path()), Found::Damaged(_)), "{text}");
         }
-    }
-
-    #[test]
-    fn secrets_have_the_documented_form_and_differ() {
-        let entropy = Entropy::seeded(1);
-        let (one, other) = (new_secret(&entropy), new_secret(&entropy));
-        assert!(is_secret(&one) && is_secret(&other) && one != other, "{one} {other}");
-        assert!(!is_secret("whsec_x") && !is_secret(&one[1..]));
     }
 }

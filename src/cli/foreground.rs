@@ -77,19 +77,21 @@ impl Foreground {
         Ok(Self { daemon, listeners, addresses, metrics, tls, is_new, dir })
     }
 
-    /// Serves something else on a free loopback port, for as long as the daemon runs.
+    /// Takes a free loopback port for something else.
     ///
     /// # Errors
     ///
-    /// When there is no free port.
-    pub(super) async fn serve_beside(
-        &mut self,
-        service: Arc<dyn Service>,
-    ) -> Result<SocketAddr, Failure> {
+    /// When there is none.
+    pub(super) async fn port_beside(&self) -> Result<(Listener, SocketAddr), Failure> {
         let listener = Listener::tcp(SocketAddr::from(([127, 0, 0, 1], 0))).await?;
         let address = listener.local_addr();
+        let address = address.ok_or_else(|| Failure::new(Exit::Failed, "the port has no address"));
+        Ok((listener, address?))
+    }
+
+    /// Serves something else on it, for as long as the daemon runs.
+    pub(super) fn serve_beside(&mut self, listener: Listener, service: Arc<dyn Service>) {
         self.listeners.spawn(listener.run(side_edge(&self.daemon), service));
-        address.ok_or_else(|| Failure::new(Exit::Failed, "the port has no address"))
     }
 
     /// The daemon.

@@ -26,6 +26,7 @@ mod shown;
 mod status;
 
 mod foreground;
+mod forward;
 mod notify;
 mod signals;
 mod temporary;

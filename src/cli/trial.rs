@@ -1,7 +1,7 @@
-//! `errand try`: the main job once, from the request to the charge.
+//! `errand try`: the main job once, from the request to the charge and the signed webhook.
 //!
 //! A daemon on a temporary directory audits a page through its public API, as a customer would
-//! ask for it. Everything that is said to have happened was seen to happen; the directory, the
+//! ask for it, and tells a receiver when it is done. Everything that is said to have happened was seen to happen; the directory, the
 //! ports and the daemon are gone at the end, however it ends.
 
 mod customer;
@@ -22,11 +22,12 @@ use crate::cli::output::Output;
 use crate::cli::shown::field;
 use crate::cli::signals::Signals;
 use crate::cli::temporary::Temporary;
+use crate::cli::webhook::Inbox;
 use crate::config::Config;
 use crate::domain::account::{Right, Rights};
 use crate::domain::money::Amount;
 
-use customer::{Customer, Done};
+use customer::{Customer, Done, Told};
 use site::Site;
 
 /// Tries it once, on a page of the caller's or on a site that comes with the program.
@@ -47,11 +48,11 @@ pub(super) async fn run(here: &Here, url: Option<String>) -> Result<(), Failure>
     foreground.stop(&config, &mut signals).await;
     let path = temporary.path().display().to_string();
     let removed = temporary.remove();
-    let done = done?;
+    let (done, told) = done?;
     removed.map_err(|error| {
         Failure::new(Exit::Failed, format!("{path} could not be removed: {error}"))
     })?;
-    tell(&here.out, &done)
+    tell(&here.out, &done, &told)
 }
 
 /// What a developer has, on any free port, and quiet.
@@ -69,14 +70,16 @@ async fn audit(
     here: &Here,
     foreground: &mut Foreground,
     url: Option<String>,
-) -> Result<Done, Failure> {
+) -> Result<(Done, Told), Failure> {
     let url = match url {
         Some(url) => url,
         None => {
-            let address = foreground.serve_beside(Arc::new(Site)).await?;
+            let (listener, address) = foreground.port_beside().await?;
+            foreground.serve_beside(listener, Arc::new(Site));
             format!("http://{address}/")
         }
     };
+    let (listener, inbox_at) = foreground.port_beside().await?;
     let app = foreground.daemon().app();
     let currency = app.prices().currency;
     let account = accounts::create(app, "try", currency).await?;
@@ -86,11 +89,17 @@ async fn audit(
     let address = foreground.addresses().first().copied();
     let address = address.ok_or_else(|| Failure::new(Exit::Failed, "there is no port"))?;
     let customer = Customer::new(address, key.reveal(), app.clock().clone());
-    customer.have_audited(&url, &here.out).await
+    let clock = app.clock().clone();
+    let (receiver, secret) = customer.connect(&format!("http://{inbox_at}/events")).await?;
+    let (inbox, arrivals) = Inbox::new(secret, None, clock);
+    foreground.serve_beside(listener, Arc::new(inbox));
+    let done = customer.have_audited(&url, &here.out).await?;
+    let told = customer.be_told(&done, &receiver, arrivals).await?;
+    Ok((done, told))
 }
 
 /// Shows the report, and what happened.
-fn tell(out: &Output, done: &Done) -> Result<(), Failure> {
+fn tell(out: &Output, done: &Done, told: &Told) -> Result<(), Failure> {
     let Done { run, report, before, after } = done;
     let currency = field(run, "currency");
     if out.is_json() {
@@ -102,6 +111,13 @@ fn tell(out: &Output, done: &Done) -> Result<(), Failure> {
             "balance_before": before.to_string(),
             "balance_after": after.to_string(),
             "output": report,
+            "webhook": {
+                "event_id": told.event.to_string(),
+                "type": told.kind,
+                "attempt": told.attempt,
+                "verified": true,
+                "status": told.status,
+            },
         }));
     }
     out.text(&markdown::rendered(report, out.paint()))?;
@@ -117,8 +133,15 @@ fn tell(out: &Output, done: &Done) -> Result<(), Failure> {
             ),
         ),
         ("asked", "over HTTP with an API key, as a customer asks".to_owned()),
+        (
+            "webhook",
+            format!(
+                "{} arrived at attempt {}, event {}; its signature was verified, the receiver \
+                 answered {}",
+                told.kind, told.attempt, told.event, told.status
+            ),
+        ),
         ("kept", "nothing: the daemon, its data and its ports are gone".to_owned()),
-        ("not yet", "signed webhooks are not part of this version, so none was sent".to_owned()),
         ("next", "errand dev".to_owned()),
     ])
 }

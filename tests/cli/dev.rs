@@ -1,5 +1,6 @@
 //! `errand dev`: a key that stays, money to spend, and nothing for strangers.
 
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
@@ -13,12 +14,6 @@ fn dev_json(errand: &Errand) -> Value {
     let mode = std::fs::metadata(&path).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
-/// A run without what is only known while it is executed.
-fn without_progress(mut run: Value) -> Value {
-    run["progress"] = Value::Null;
-    run
 }
 
 fn text<'a>(file: &'a Value, name: &str) -> &'a str {
@@ -91,6 +86,48 @@ fn a_key_that_is_gone_is_replaced_and_that_is_said() {
 }
 
 #[test]
+fn every_end_is_forwarded_and_every_attempt_is_shown() {
+    let errand = Errand::new();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("http://127.0.0.1:{port}/hooks");
+    let args = ["dev", "--listen", "127.0.0.1:0", "--forward-to", &url];
+    let mut daemon = Daemon::start(&errand, &args);
+    assert_eq!(text(&dev_json(&errand), "forward_to"), url);
+    assert_eq!(daemon.fact("forwards"), format!("every event to {url}"));
+    let key = daemon.fact("key");
+    let order =
+        json!({ "kind": "seo_audit", "input": { "url": format!("http://127.0.0.1:{port}/") } });
+    let run = daemon.post("/v1/agents/runs", &key, &order).json()["id"].clone();
+    let line = daemon.line();
+    assert!(
+        line.starts_with(&format!("agent.run.failed  run {}", run.as_str().unwrap())),
+        "{line}"
+    );
+    assert!(line.contains(&format!("attempt 1 > {url}: connect_failed (refused)")), "{line}");
+    assert!(line.contains("again in 1."), "{line}");
+    // Now somebody listens, with the secret of the directory.
+    let port = port.to_string();
+    let mut listener = errand.command(&["listen", "--port", &port, "--data-dir", ".errand"]);
+    let mut listener = listener.spawn().unwrap();
+    let line = daemon.line();
+    assert!(line.contains(": 204, "), "{line}");
+    listener.kill().unwrap();
+    listener.wait().unwrap();
+    daemon.stop();
+    // Without the flag nothing is forwarded any more.
+    let daemon = Daemon::dev(&errand);
+    assert!(dev_json(&errand).get("forward_to").is_none());
+    assert_eq!(daemon.get("/v1/webhooks", &key).json()["total"], 0);
+}
+
+#[test]
+fn what_cannot_be_a_receiver_is_not_forwarded_to() {
+    let errand = Errand::new();
+    let said = errand.refusal(2, &["dev", "--listen", "127.0.0.1:0", "--forward-to", "ftp://a/"]);
+    assert!(said.contains("--forward-to ftp://a/: the scheme is not allowed"), "{said}");
+}
+
+#[test]
 fn it_listens_on_loopback_only() {
     let errand = Errand::new();
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
@@ -155,7 +192,7 @@ fn a_run_on_loopback_succeeds_is_charged_once_and_outlives_the_daemon() {
     daemon.stop();
     let daemon = Daemon::dev(&errand);
     assert_eq!(daemon.fact("key"), key);
-    assert_eq!(without_progress(daemon.get(&path, &key).json()), without_progress(run));
+    assert_eq!((daemon.get(&path, &key).json()), (run));
     assert_eq!(daemon.fact("balance"), "999.98 EUR");
     let id = daemon.fact("account").split(' ').next().unwrap().to_owned();
     let ledger = errand.json(&["balance", "ledger", &id, "--data-dir", ".errand"]);

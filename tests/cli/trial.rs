@@ -16,7 +16,8 @@ fn it_shows_a_report_and_what_it_cost_and_leaves_nothing() {
     assert_eq!(done.code, Some(0), "{done:?}");
     assert!(done.out.starts_with("# "), "{}", done.out);
     assert!(done.out.contains("0.02 EUR, captured once: the balance went from 10 to 9.98"));
-    assert!(done.out.contains("signed webhooks are not part of this version"));
+    assert!(done.out.contains("agent.run.succeeded arrived at attempt 1"), "{}", done.out);
+    assert!(done.out.contains("its signature was verified, the receiver answered 204"));
     assert_eq!(done.err, "");
     assert!(errand.left_behind().is_empty());
     assert_eq!(std::fs::read_dir(errand.home()).unwrap().count(), 1);
@@ -27,6 +28,9 @@ fn scripts_get_the_run_and_its_report() {
     let done = Errand::new().json(&["try"]);
     assert_eq!((&done["status"], &done["cost"]), (&Value::from("succeeded"), &Value::from("0.02")));
     assert!(done["output"].as_str().unwrap().starts_with("# "));
+    let told = &done["webhook"];
+    assert_eq!((&told["type"], &told["verified"]), (&"agent.run.succeeded".into(), &true.into()));
+    assert_eq!((&told["attempt"], &told["status"]), (&1.into(), &204.into()));
 }
 
 #[test]

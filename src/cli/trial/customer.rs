@@ -3,14 +3,18 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::net::TcpStream;
+use tokio::sync::mpsc;
 
 use crate::cli::client::{self, Answer, Ask, NoAnswer};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::shown::field;
+use crate::cli::webhook::Arrival;
+use crate::domain::event::EventId;
 use crate::domain::money::Amount;
+use crate::domain::signature::SigningSecret;
 use crate::sys::clock::Clock;
 
 /// Somebody with a key.
@@ -34,6 +38,19 @@ pub(super) struct Done {
     pub(super) after: Amount,
 }
 
+/// A webhook that came, was believed, and was answered.
+#[derive(Debug)]
+pub(super) struct Told {
+    /// The event.
+    pub(super) event: EventId,
+    /// What happened.
+    pub(super) kind: &'static str,
+    /// The number of the attempt.
+    pub(super) attempt: u32,
+    /// What the receiver answered.
+    pub(super) status: u16,
+}
+
 /// What an account has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Funds {
@@ -45,6 +62,57 @@ impl<'a> Customer<'a> {
     /// A customer of the API at an address.
     pub(super) const fn new(api: SocketAddr, key: &'a str, clock: Clock) -> Self {
         Self { api, key, clock }
+    }
+
+    /// Connects a receiver; its id and its secret.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not connected.
+    pub(super) async fn connect(&self, url: &str) -> Result<(String, SigningSecret), Failure> {
+        let made = self.ask(Ask::post("/v1/webhooks", json!({ "url": url }))).await?;
+        let secret = SigningSecret::parse(&field(&made, "secret"));
+        let secret = secret.ok_or_else(|| Failure::new(Exit::Failed, "there is no secret"))?;
+        Ok((field(&made, "id"), secret))
+    }
+
+    /// Waits for the webhook about a run, and checks that it is signed, that it is about this run,
+    /// and that the log of its receiver says so too.
+    ///
+    /// # Errors
+    ///
+    /// Which of these did not happen.
+    pub(super) async fn be_told(
+        &self,
+        done: &Done,
+        receiver: &str,
+        mut arrivals: mpsc::Receiver<Arrival>,
+    ) -> Result<Told, Failure> {
+        let arrival = self.clock.within(WEBHOOK_WAIT, arrivals.recv()).await;
+        let arrival = arrival.ok().flatten();
+        let arrival = arrival.ok_or_else(|| Failure::new(Exit::Failed, "no webhook came"))?;
+        let (event, _) = arrival.verdict.map_err(|why| {
+            Failure::new(Exit::Failed, format!("the webhook is not believed: {why}"))
+        })?;
+        if event.run.map(|it| it.to_string()) != Some(field(&done.run, "id")) {
+            return Err(Failure::new(Exit::Failed, "the webhook is about another run"));
+        }
+        let log =
+            format!("/v1/webhooks/{receiver}/deliveries?status=delivered&event_id={}", event.id);
+        let begun = self.clock.mark();
+        while self.ask(Ask::get(&log)).await?.get("total") != Some(&json!(1)) {
+            if begun.elapsed() > WEBHOOK_WAIT {
+                let what = "the log of the receiver does not say that the webhook was delivered";
+                return Err(Failure::new(Exit::Failed, what));
+            }
+            self.clock.sleep(ASK_PAUSE).await;
+        }
+        Ok(Told {
+            event: event.id,
+            kind: event.kind().unwrap_or("an event"),
+            attempt: arrival.attempt.unwrap_or_default(),
+            status: arrival.status,
+        })
     }
 
     /// Has a page audited, and checks that it was done, reported and charged once.
@@ -150,12 +218,12 @@ fn check_bill(run: &Value, before: Funds, after: Funds) -> Result<(), Failure> {
 
 /// Time for the run: longer than any execution may take.
 const RUN_WAIT: Duration = Duration::from_mins(20);
+/// Time for the webhook to come, and for its delivery to be in the log.
+const WEBHOOK_WAIT: Duration = Duration::from_secs(20);
 const ASK_PAUSE: Duration = Duration::from_millis(100);
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn funds(balance: &str, held: &str) -> Funds {

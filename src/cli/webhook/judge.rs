@@ -40,15 +40,15 @@ pub(super) struct Receiver<'a> {
 
 /// An event that is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Believed {
+pub(in crate::cli) struct Believed {
     /// Its name.
-    pub(super) id: EventId,
+    pub(in crate::cli) id: EventId,
     /// What happened, if the type is a known one.
-    pub(super) kind: Option<EventType>,
+    pub(in crate::cli) kind: Option<EventType>,
     /// To which run, if it is named.
-    pub(super) run: Option<RunId>,
+    pub(in crate::cli) run: Option<RunId>,
     /// How many seconds ago it was signed; negative when its clock is ahead.
-    pub(super) age: i64,
+    pub(in crate::cli) age: i64,
 }
 
 /// Why a request is not taken.
@@ -125,7 +125,7 @@ impl Receiver<'_> {
 
 impl Believed {
     /// The word for what happened, if it is a known one.
-    pub(super) fn kind(&self) -> Option<&'static str> {
+    pub(in crate::cli) fn kind(&self) -> Option<&'static str> {
         self.kind.map(EventType::as_str)
     }
 }

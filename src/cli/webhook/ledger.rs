@@ -15,18 +15,18 @@ pub(super) struct Ledger {
 
 /// How many deliveries came.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Count {
+pub(in crate::cli) struct Count {
     /// Believed, and not seen before.
-    pub(super) new: u64,
+    pub(in crate::cli) new: u64,
     /// Believed, and seen before.
-    pub(super) again: u64,
+    pub(in crate::cli) again: u64,
     /// Not believed.
-    pub(super) refused: u64,
+    pub(in crate::cli) refused: u64,
 }
 
 /// Whether an event came before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(in crate::cli) enum Seen {
     /// It did not, as far as is remembered.
     New,
     /// It did.

@@ -22,6 +22,8 @@ pub(super) use verify::run as verify;
 mod trigger;
 pub(super) use trigger::run as trigger;
 
+mod inbox;
 mod ledger;
+pub(super) use inbox::{Arrival, Inbox};
 mod listen;
 pub(super) use listen::run as listen;
