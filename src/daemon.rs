@@ -4,6 +4,8 @@
 //! A [`World`] holds what the daemon cannot make itself: time, randomness, network and disk. A
 //! test gives it fakes of these four and nothing else, and runs the same daemon as `errand serve`.
 
+mod open;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,26 +13,23 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use crate::agents::{Agent, Bench, Catalogue, Parsers};
+use crate::agents::{Agent, Bench, Parsers};
 use crate::api::Api;
 use crate::api::admin::{About, Admin};
 use crate::api::health::MetricsPage;
-use crate::app::billing::Prices;
-use crate::app::{App, Base, Settings, Webhooks, deliveries, jobs};
+use crate::app::{App, deliveries, jobs};
 use crate::background::{self, Busy, Deliverer, InFlight, Janitor, Pulse, Worker};
-use crate::config::{Config, Mode};
-use crate::delivery::Sender;
-use crate::domain::receiver::UrlPolicy;
+use crate::config::Config;
+use crate::daemon::open::targets;
 use crate::inbound::{Edge, Service};
-use crate::outbound::{
-    BadRoots, Client, Dialer, Guard, GuardConfig, Ports, Resolver, SystemResolver, TcpDialer, Trust,
-};
-use crate::store::{self, Disk, Options, Seal, Store, seal};
+use crate::outbound::{BadRoots, Client, Dialer, Resolver, SystemResolver, TcpDialer};
+use crate::store::{self, Disk, Store};
 use crate::sys::clock::Clock;
 use crate::sys::entropy::Entropy;
 use crate::sys::host;
-use crate::sys::metrics::Metrics;
 use crate::sys::shutdown::{Phase, Shutdown};
+
+pub use open::{Opened, open};
 
 /// What the daemon cannot make itself.
 pub struct World {
@@ -213,148 +212,6 @@ impl Daemon {
     }
 }
 
-/// A data file that is open, and the operations on it; no loop runs.
-pub struct Opened {
-    /// The operations.
-    pub app: App,
-    /// The file.
-    pub store: Store,
-    /// What posts webhooks.
-    sender: Sender,
-    /// The way out for agents.
-    client: Client,
-}
-
-/// Opens the file and the operations on it. Takes as long as the check of the file does.
-///
-/// # Errors
-///
-/// [`StartError`]; nothing is open then.
-pub async fn open(
-    config: &Config,
-    world: World,
-    shutdown: &Shutdown,
-) -> Result<Opened, StartError> {
-    let metrics = Arc::new(Metrics::default());
-    let client = client(config, &world, &metrics, config.outbound.ports.clone())?;
-    let receivers = client_of_receivers(config, &world, &metrics)?;
-    let urls = targets(config.mode);
-    let sender = Sender::new(receivers, world.clock.clone(), urls, config.webhooks.standard);
-    let catalogue = Catalogue::built_in(urls).with(world.agents);
-    let catalogue = catalogue.map_err(|it| StartError::Kind(it.to_string()))?;
-    let (clock, entropy) = (world.clock, world.entropy);
-    let store = open_store(config, Arc::clone(&world.disk), &clock, &entropy, &metrics).await?;
-    let seal = match unseal(&store, world.disk.as_ref(), &entropy).await {
-        Ok(seal) => seal,
-        Err(error) => {
-            store.close();
-            return Err(error);
-        }
-    };
-    let app = App::open(Base {
-        store: store.clone(),
-        clock,
-        entropy,
-        metrics,
-        shutdown: shutdown.clone(),
-        catalogue,
-        prices: Prices {
-            currency: config.billing.currency,
-            kinds: config.agents.prices.clone(),
-            rates: config.billing.rates.clone(),
-        },
-        settings: Settings {
-            pending_runs: config.limits.pending_runs,
-            account_workers: config.queue.account_workers,
-            retention: config.runs.retention,
-            rates: config.limits.rates.clone(),
-            webhooks: Webhooks { urls, ..config.webhooks.rules },
-        },
-        sender: sender.clone(),
-        seal,
-    });
-    let app = app.map_err(StartError::App)?;
-    Ok(Opened { app, store, sender, client })
-}
-
-/// The seal of the secrets in the file. A file without secrets gets a master key now.
-async fn unseal(store: &Store, disk: &dyn Disk, entropy: &Entropy) -> Result<Seal, StartError> {
-    let key = match disk.master_key().map_err(StartError::MasterKey)? {
-        Some(key) => key,
-        None if store.read(seal::is_sealed).map_err(StartError::Store)? => {
-            return Err(StartError::Store(store::Error::MasterKey));
-        }
-        None => {
-            let key = entropy.bytes();
-            disk.keep_master_key(&key).map_err(StartError::MasterKey)?;
-            key
-        }
-    };
-    let nonce = entropy.bytes();
-    let check = store.write(move |txn| seal::check(txn, &Seal::new(&key)?, nonce));
-    check.await.map_err(StartError::Store)?;
-    Seal::new(&key).map_err(StartError::Store)
-}
-
-/// Opens the file on a thread that may block.
-async fn open_store(
-    config: &Config,
-    disk: Arc<dyn Disk>,
-    clock: &Clock,
-    entropy: &Entropy,
-    metrics: &Arc<Metrics>,
-) -> Result<Store, StartError> {
-    let now = clock.now();
-    let options = Options {
-        cache_bytes: config.data.cache_bytes,
-        verify: config.data.verify,
-        instance: entropy.id(now),
-        name: config.data.name.clone(),
-        now,
-    };
-    let (clock, metrics) = (clock.clone(), Arc::clone(metrics));
-    let opening = move || Store::open(disk, &options, clock, metrics);
-    let opened = tokio::task::spawn_blocking(opening).await;
-    let opened = opened.unwrap_or(Err(store::Error::Bug("the opening panicked")));
-    opened.map_err(StartError::Store)
-}
-
-/// The way out for webhooks, which go to one port alone unless a developer asks.
-fn client_of_receivers(
-    config: &Config,
-    world: &World,
-    metrics: &Arc<Metrics>,
-) -> Result<Client, StartError> {
-    let ports = match config.mode {
-        Mode::Serve => Ports::Only(vec![RECEIVER_PORT]),
-        Mode::Dev => Ports::Any,
-    };
-    client(config, world, metrics, ports)
-}
-
-/// A way out.
-fn client(
-    config: &Config,
-    world: &World,
-    metrics: &Arc<Metrics>,
-    ports: Ports,
-) -> Result<Client, StartError> {
-    let extra = match &config.outbound.extra_roots {
-        None => Vec::new(),
-        Some(path) => std::fs::read(path).map_err(|it| StartError::Roots(path.clone(), it))?,
-    };
-    let trust = Trust::new(world.clock.clone(), &extra).map_err(|it| {
-        StartError::BadRoots(config.outbound.extra_roots.clone().unwrap_or_default(), it)
-    })?;
-    let guard = Guard::new(GuardConfig {
-        allow: config.outbound.allow.clone(),
-        deny: config.outbound.deny.clone(),
-        ports,
-    });
-    let (resolver, dialer) = (Arc::clone(&world.resolver), Arc::clone(&world.dialer));
-    Ok(Client::new(world.clock.clone(), guard, resolver, dialer, trust, Arc::clone(metrics)))
-}
-
 /// What agents work with.
 fn bench(config: &Config, clock: &Clock, client: Client) -> Bench {
     Bench {
@@ -364,14 +221,6 @@ fn bench(config: &Config, clock: &Clock, client: Client) -> Bench {
         user_agent: config.agents.user_agent.clone(),
         politeness: config.agents.politeness,
         targets: targets(config.mode),
-    }
-}
-
-/// Which pages may be named.
-const fn targets(mode: Mode) -> UrlPolicy {
-    match mode {
-        Mode::Serve => UrlPolicy::Public,
-        Mode::Dev => UrlPolicy::Development,
     }
 }
 
@@ -405,8 +254,6 @@ impl std::error::Error for StartError {
     }
 }
 
-/// The one port of receivers. Source: service interface, "Limits".
-const RECEIVER_PORT: u16 = 443;
 /// Time between two looks at what is still under way.
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
 /// Time for giving back what was not done.
