@@ -58,6 +58,13 @@ impl Daemon {
         assert!(self.child.wait().unwrap().success());
     }
 
+    /// Makes a resource; its JSON.
+    pub(crate) fn post(&self, path: &str, body: &str) -> Value {
+        let (status, body) = http::ask(self.address, &self.key, "POST", path, body).unwrap();
+        assert_eq!(status, 201, "{path}: {body}");
+        serde_json::from_str(&body).unwrap()
+    }
+
     /// The JSON of a resource.
     pub(crate) fn get(&self, path: &str) -> Value {
         let (status, body) = http::ask(self.address, &self.key, "GET", path, "").unwrap();

@@ -2,16 +2,21 @@
 //!
 //! An oracle outside the daemon notes what was acknowledged. After every death the daemon starts on
 //! the same files; at the end each acknowledged run must be there, over, and paid once. What was
-//! not acknowledged may be there or not, but never half.
+//! not acknowledged may be there or not, but never half. A receiver notes what it was sent: of each
+//! run it was told, at most six times, always in the same words.
 //!
 //! `ERRAND_KILLS` sets how often it is killed; the usual test run does it a few times.
 
 #[cfg(test)]
 mod daemon;
 #[cfg(test)]
+mod events;
+#[cfg(test)]
 mod http;
 #[cfg(test)]
 mod load;
+#[cfg(test)]
+mod receiver;
 #[cfg(test)]
 mod site;
 
@@ -24,6 +29,7 @@ mod tests {
     use serde_json::Value;
 
     use crate::daemon::{Daemon, offline};
+    use crate::events::Connected;
     use crate::load::{Fate, Load};
     use crate::site::Site;
 
@@ -41,6 +47,9 @@ mod tests {
         let data = temp.path().join("data");
         let site = Site::start();
         let mut fates = BTreeMap::new();
+        let first = Daemon::start(&data);
+        let connected = Connected::to(&first);
+        first.kill();
         for round in 0..kills {
             let daemon = Daemon::start(&data);
             let load = Load::start(&daemon, &site, round);
@@ -50,8 +59,9 @@ mod tests {
             load.join(&mut fates);
         }
         let daemon = Daemon::start(&data);
-        settle(&daemon);
-        let paid = check(&daemon, &fates);
+        settle(&daemon, &connected);
+        let (runs, paid) = check(&daemon, &fates);
+        let delivered = connected.check(&daemon, &runs);
         daemon.stop();
         let verified = offline(&data, &["balance", "verify"]);
         assert_eq!(verified["ok"], true, "{verified}");
@@ -59,7 +69,13 @@ mod tests {
         assert_eq!(examined["ok"], true, "{examined}");
         let acknowledged = fates.values().filter(|it| **it != Fate::Unknown).count();
         assert!(acknowledged > 10, "only {acknowledged} runs were acknowledged");
-        println!("{kills} kills, {acknowledged} acknowledged runs, {paid} paid");
+        println!(
+            "{kills} kills, {acknowledged} acknowledged runs, {paid} paid, {delivered} of {} events \
+             delivered with {} requests",
+            runs.len(),
+            connected.receiver.sends().values().map(Vec::len).sum::<usize>(),
+        );
+        assert!(delivered > 10, "only {delivered} events were delivered");
     }
 
     /// Waits without looking; nobody sends on this channel.
@@ -68,24 +84,24 @@ mod tests {
         assert!(never.recv_timeout(span).is_err());
     }
 
-    /// Waits until no run is pending or running.
-    fn settle(daemon: &Daemon) {
+    /// Waits until no run and no delivery is under way.
+    fn settle(daemon: &Daemon, connected: &Connected) {
         for _ in 0..SETTLE_MAX {
             let left: u64 = ["pending", "running"]
                 .iter()
                 .map(|it| daemon.get(&format!("/v1/agents/runs?status={it}&limit=1")))
                 .map(|page| page["total"].as_u64().unwrap())
                 .sum();
-            if left == 0 {
+            if left == 0 && connected.open(daemon) == 0 {
                 return;
             }
             pause(Duration::from_millis(100));
         }
-        panic!("some runs are not over after two minutes");
+        panic!("some runs or deliveries are not over after two minutes");
     }
 
-    /// Compares every run with what the oracle knows, and the money with the runs.
-    fn check(daemon: &Daemon, fates: &BTreeMap<String, Fate>) -> u64 {
+    /// Compares every run with what the oracle knows; the runs by label, and how many were paid.
+    fn check(daemon: &Daemon, fates: &BTreeMap<String, Fate>) -> (BTreeMap<String, Value>, u64) {
         let (mut found, mut before) = (BTreeMap::new(), String::new());
         loop {
             let page = daemon.get(&format!("/v1/agents/runs?limit=200{before}"));
@@ -113,7 +129,7 @@ mod tests {
                 Fate::MaybeDeleted | Fate::Unknown => {}
             }
         }
-        paid
+        (found, paid)
     }
 
     /// A run that is over says so in every field; whether it was paid.
