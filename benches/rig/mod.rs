@@ -12,6 +12,7 @@
 pub mod client;
 pub mod floor;
 pub mod house;
+pub mod receiver;
 
 use std::time::Duration;
 
