@@ -38,6 +38,15 @@ pub(in crate::app) struct Traffic {
     ready: HashMap<AccountId, VecDeque<ReceiverId>>,
 }
 
+impl Lanes {
+    /// No more than a process can hold that may open so many files, beside everything else.
+    #[must_use]
+    pub fn within(self, files: usize) -> Self {
+        let most = files.saturating_sub(OTHER_FILES).div_euclid(2).max(1);
+        Self { fast: self.fast.min(most), slow: self.slow.min(most) }
+    }
+}
+
 impl Traffic {
     /// An empty lane with so many places.
     pub(in crate::app) fn new(places: usize) -> Self {
@@ -110,5 +119,21 @@ impl Traffic {
         if *share == 0 {
             self.shares.remove(&account);
         }
+    }
+}
+
+/// Files that are left for requests coming in and for the agents. Source: the contract, section 8.
+const OTHER_FILES: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lanes_are_no_wider_than_the_open_files_allow() {
+        let lanes = Lanes { fast: 512, slow: 2048 };
+        assert_eq!(lanes.within(100_000), lanes);
+        assert_eq!(lanes.within(1024), Lanes { fast: 384, slow: 384 });
+        assert_eq!(lanes.within(10), Lanes { fast: 1, slow: 1 });
     }
 }

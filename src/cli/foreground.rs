@@ -20,6 +20,7 @@ use crate::inbound::{self, Acceptor, Edge, Listener, Service};
 use crate::store::DataDir;
 use crate::sys::clock::Mark;
 use crate::sys::entropy::Entropy;
+use crate::sys::host;
 use crate::sys::metrics::Metrics;
 use crate::sys::shutdown::Phase;
 use crate::sys::telemetry;
@@ -54,8 +55,11 @@ impl Foreground {
         check_socket_name(dir.path())?;
         let ports = Ports::take(config).await?;
         let is_new = !data_file(dir.path()).exists();
-        let world = World::host(disk(config, &dir)?);
-        let daemon = Daemon::start(config, world).await?;
+        let mut config = config.clone();
+        let lanes = config.webhooks.rules.lanes;
+        config.webhooks.rules.lanes = lanes.within(host::raise_open_files());
+        let world = World::host(disk(&config, &dir)?);
+        let daemon = Daemon::start(&config, world).await?;
         let control = match Listener::unix(&socket(dir.path())).await {
             Ok(control) => control,
             Err(error) => {

@@ -9,7 +9,7 @@ use crate::app::{App, Error};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::domain::account::Caller;
-use crate::domain::receiver::ReceiverId;
+use crate::domain::receiver::{ReceiverId, ReceiverUrl, UrlPolicy};
 use crate::domain::signature::SigningSecret;
 
 /// What is forwarded, and where to.
@@ -110,7 +110,7 @@ fn line(it: &Happened, url: &str) -> String {
 
 /// Whether two texts are one URL.
 fn is_same(given: &str, kept: &str) -> bool {
-    url::Url::parse(given).is_ok_and(|it| it.as_str() == kept)
+    ReceiverUrl::parse(given, UrlPolicy::Development).is_ok_and(|it| it.as_str() == kept)
 }
 
 fn unusable(url: &str, error: Error) -> Failure {
