@@ -24,6 +24,8 @@ use errand::domain::account::{AccountId, Caller, Rights};
 use errand::domain::id::Id;
 use errand::domain::money::{Amount, Currency};
 use errand::domain::retry::FirstAttempt;
+use errand::domain::time::Timestamp;
+use errand::sys::clock::Clock;
 use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
 use hyper_util::rt::TokioIo;
@@ -96,8 +98,8 @@ async fn deliver(load: Load, speech: Speech) -> f64 {
         path
     });
     // All that is made before the next full minute is due then, and not sooner.
-    wait_for_a_young_minute().await;
-    let house = house::start(dir.path(), |config| {
+    let clock = Clock::simulated(shortly_before_a_minute());
+    let house = house::start_at(dir.path(), Some(clock), |config| {
         config.webhooks.rules.first_attempt = FirstAttempt::Tick;
         config.webhooks.rules.receivers = 100;
         config.outbound.extra_roots.clone_from(&roots);
@@ -214,14 +216,9 @@ fn rate(count: usize, since: Instant) -> f64 {
     count as f64 / Instant::now().duration_since(since).as_secs_f64()
 }
 
-/// Waits until most of a minute of the wall clock is left.
-async fn wait_for_a_young_minute() {
-    #[expect(clippy::disallowed_methods, reason = "a bench measures the host")]
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    let second = now.as_secs() % 60;
-    if second > 40 {
-        pause((60 - second) * 1_000 + 50).await;
-    }
+/// A time of today, so long before a full minute that everything can be made until then.
+fn shortly_before_a_minute() -> Timestamp {
+    Clock::host().now().next_minute().before(FILL_MAX)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a bench measures the host")]
@@ -239,3 +236,5 @@ fn resident_mb() -> u64 {
 
 /// As large as the body of an event of a run without much of an output.
 const BODY_BYTES: usize = 330;
+/// Time for making all that is delivered.
+const FILL_MAX: Duration = Duration::from_secs(8);

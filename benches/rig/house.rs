@@ -15,6 +15,7 @@ use errand::domain::outcome::{Outcome, Report};
 use errand::inbound::{self, Peer};
 use errand::outbound::BoxFuture;
 use errand::store::FileDisk;
+use errand::sys::clock::Clock;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 
@@ -30,11 +31,17 @@ pub struct House {
 
 /// Starts a daemon in `dir`.
 pub async fn start(dir: &Path, change: impl FnOnce(&mut Config)) -> House {
+    start_at(dir, None, change).await
+}
+
+/// The same with a clock of its own.
+pub async fn start_at(dir: &Path, clock: Option<Clock>, change: impl FnOnce(&mut Config)) -> House {
     let mut config = Config::dev(dir.to_owned());
     config.agents.prices.insert(KIND.to_owned(), Amount::from_nanos(1));
     config.limits.pending_runs = None;
     change(&mut config);
     let mut world = World::host(Arc::new(FileDisk::new(dir.join("errand.redb"))));
+    world.clock = clock.unwrap_or(world.clock);
     world.agents.push(Arc::new(Nothing::default()));
     let daemon = Daemon::start(&config, world).await.unwrap();
     let app = daemon.app();

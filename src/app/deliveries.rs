@@ -5,13 +5,15 @@
 //! after its usual pause. So no event is sent more than six times, whatever dies meanwhile.
 //! Source: service interface, "Events", rules 7 to 10; the contract, section 8.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::broadcast;
+use tokio::sync::{Semaphore, broadcast};
 
 use crate::app::jobs::Landed;
 use crate::app::lane::Lane;
 use crate::app::news::Telling;
+use crate::app::outbox::{Pace, Taken};
 use crate::app::{App, Error};
 use crate::domain::delivery::{Attempt, Delivery, Next, Place, Status};
 use crate::domain::due::Due;
@@ -28,16 +30,18 @@ use crate::store::{self, Txn, deliveries, events, outbox, receivers};
 use crate::sys::clock::Mark;
 
 /// The right to send one event to one receiver once.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Parcel {
     /// Where its delivery stands.
     pub place: Place,
     /// The number of the attempt, from 1.
     pub attempt: u32,
     /// When it was claimed.
-    pub started_at: Timestamp,
+    pub claimed_at: Timestamp,
     /// The lane in which it has a place.
     pub lane: Lane,
+    /// Lets a few attempts to its receiver through at the same time.
+    pub gate: Arc<Semaphore>,
 }
 
 /// What is sent, and where to.
@@ -56,6 +60,8 @@ pub struct Letter {
 /// What came of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tried {
+    /// When it began.
+    pub started_at: Timestamp,
     /// How long it took until it was decided.
     pub duration: Duration,
     /// The code of the answer, if there was one.
@@ -91,7 +97,6 @@ struct Recording {
     place: Place,
     attempt: u32,
     boot: u64,
-    started_at: Timestamp,
     tried: Tried,
     pauses: Pauses,
     chance: u64,
@@ -121,23 +126,26 @@ pub async fn claim(app: &App, most: usize) -> Result<Vec<Parcel>, Error> {
     if taken.is_empty() {
         return Ok(Vec::new());
     }
-    let (places, boot, now) = (taken.clone(), app.0.boot, app.0.clock.now());
+    let places: Vec<Place> = taken.iter().map(|it| it.place).collect();
+    let (boot, now) = (app.0.boot, app.0.clock.now());
     let claim = app.0.store.write(move |txn| {
-        let claimed = places.iter().map(|(place, _)| claim_one(txn, *place, boot, now));
+        let claimed = places.iter().map(|it| claim_one(txn, *it, boot, now));
         claimed.collect::<Result<Vec<_>, Error>>()
     });
     let claimed = match claim.await {
         Ok(claimed) => claimed,
         Err(error) => {
             let later = Some(mark.after(TROUBLE_PAUSE));
-            taken.iter().for_each(|(it, lane)| app.0.outbox.end(*it, *lane, None, later, mark));
+            for Taken { place, lane, .. } in taken {
+                app.0.outbox.end(place, lane, None, later, mark);
+            }
             return Err(error);
         }
     };
     let mut parcels = Vec::with_capacity(claimed.len());
-    for ((place, lane), attempt) in taken.into_iter().zip(claimed) {
+    for (Taken { place, lane, gate }, attempt) in taken.into_iter().zip(claimed) {
         match attempt {
-            Some(attempt) => parcels.push(Parcel { place, attempt, started_at: now, lane }),
+            Some(attempt) => parcels.push(Parcel { place, attempt, claimed_at: now, lane, gate }),
             // It is over since it was noted, or was never there.
             None => app.0.outbox.end(place, lane, None, None, mark),
         }
@@ -198,7 +206,6 @@ pub async fn record(app: &App, parcel: &Parcel, tried: Tried, end: Mark) -> Resu
         place: parcel.place,
         attempt: parcel.attempt,
         boot: app.0.boot,
-        started_at: parcel.started_at,
         tried,
         pauses: app.0.settings.webhooks.pauses,
         chance: app.0.entropy.below(u64::from(u32::MAX)),
@@ -207,7 +214,9 @@ pub async fn record(app: &App, parcel: &Parcel, tried: Tried, end: Mark) -> Resu
     };
     let recorded = app.0.store.write(move |txn| record_one(txn, &recording)).await?;
     let next = recorded.and_then(|it| it.next).map(|it| end.after(it));
-    app.leave(parcel, recorded.map(|it| it.state), next);
+    let is_quick = tried.fault.is_none() && tried.duration <= QUICK;
+    let pace = recorded.map(|it| Pace { state: it.state, is_quick });
+    app.leave(parcel, pace, next);
     let Some(recorded) = recorded else { return Ok(Landed::TooLate) };
     app.count_attempt(tried, recorded.status);
     let Recorded { event, kind, run, next, .. } = recorded;
@@ -287,8 +296,13 @@ impl App {
             place,
             attempt: open.sent,
             boot: claim.boot,
-            started_at: claim.started_at,
-            tried: Tried { duration: Duration::ZERO, http_code: None, fault, retry_after: None },
+            tried: Tried {
+                started_at: claim.started_at,
+                duration: Duration::ZERO,
+                http_code: None,
+                fault,
+                retry_after: None,
+            },
             pauses: self.0.settings.webhooks.pauses,
             chance: self.0.entropy.below(u64::from(u32::MAX)),
             now: self.0.clock.now(),
@@ -303,9 +317,9 @@ impl App {
     }
 
     /// Takes an attempt out of the outbox in memory.
-    fn leave(&self, parcel: &Parcel, state: Option<State>, next: Option<Mark>) {
+    fn leave(&self, parcel: &Parcel, pace: Option<Pace>, next: Option<Mark>) {
         let now = self.0.clock.mark();
-        self.0.outbox.end(parcel.place, parcel.lane, state, next, now);
+        self.0.outbox.end(parcel.place, parcel.lane, pace, next, now);
         self.0.mail.notify_one();
     }
 
@@ -353,8 +367,7 @@ fn mine(txn: &Txn<'_>, place: Place, attempt: u32, boot: u64) -> Result<Option<O
 
 /// Records one attempt; `None` when its delivery is gone.
 fn record_one(txn: &mut Txn<'_>, recording: &Recording) -> Result<Option<Recorded>, Error> {
-    let Recording { place, attempt, boot, started_at, tried, pauses, chance, now, telling } =
-        *recording;
+    let Recording { place, attempt, boot, tried, pauses, chance, now, telling } = *recording;
     if mine(txn, place, attempt, boot)?.is_none() {
         return Ok(None);
     }
@@ -367,7 +380,7 @@ fn record_one(txn: &mut Txn<'_>, recording: &Recording) -> Result<Option<Recorde
     };
     let mut after = before.clone();
     let duration_ms = u32::try_from(tried.duration.as_millis()).unwrap_or(u32::MAX);
-    let Tried { http_code, fault, .. } = tried;
+    let Tried { started_at, http_code, fault, .. } = tried;
     let ended = Attempt { number: attempt, started_at, duration_ms, http_code, fault };
     after.record(ended, next, now);
     let pause = match next {
@@ -376,7 +389,7 @@ fn record_one(txn: &mut Txn<'_>, recording: &Recording) -> Result<Option<Recorde
     };
     let due = pause.map(|it| Due::after(it, now, telling.uptime));
     let open = due.map(|due| Open { sent: attempt, due, claim: None });
-    let health = receivers::standing(txn, place.account, place.receiver)?.health;
+    let health = receivers::standing_in(txn, place.account, place.receiver)?.health;
     // A death of ours says nothing of the receiver.
     let health = match fault.map(|it| it.reason) {
         Some(Reason::Interrupted | Reason::Internal) => health,
@@ -389,6 +402,8 @@ fn record_one(txn: &mut Txn<'_>, recording: &Recording) -> Result<Option<Recorde
 
 /// Deliveries that are claimed in one transaction. Source: the contract, section 8.
 const CLAIM_MAX: usize = 256;
+/// An attempt that takes no longer is answered at once.
+const QUICK: Duration = Duration::from_millis(100);
 /// Interrupted attempts that are recorded in one transaction.
 const RECOVER_MAX: usize = 200;
 /// The pause after something went wrong on our side.

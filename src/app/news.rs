@@ -79,7 +79,7 @@ pub(in crate::app) fn post(
     uptime: Option<Uptime>,
 ) -> Result<Fresh, Error> {
     let place = delivery.place();
-    let standing = receivers::standing(txn, place.account, place.receiver)?;
+    let standing = receivers::standing_in(txn, place.account, place.receiver)?;
     if standing.backlog() >= BACKLOG_MAX
         && let Some(oldest) = outbox::oldest(txn, place.account, place.receiver)?
     {

@@ -11,8 +11,10 @@
 //! sent. Source: the contract, section 8.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use tokio::sync::Semaphore;
 
 use crate::app::lane::{Lane, Lanes, Traffic};
 use crate::domain::account::AccountId;
@@ -34,10 +36,33 @@ struct Inner {
 
 struct Receiver {
     account: AccountId,
-    state: State,
+    pace: Pace,
+    /// Lets a few attempts through at the same time.
+    gate: Arc<Semaphore>,
     waiting: BTreeSet<(Mark, DeliveryId)>,
     in_flight: usize,
     standing: Standing,
+}
+
+/// A delivery that was taken, to be given back with [`Outbox::end`].
+#[derive(Clone, Debug)]
+pub(in crate::app) struct Taken {
+    /// Which.
+    pub(in crate::app) place: Place,
+    /// Where it has its place.
+    pub(in crate::app) lane: Lane,
+    /// Lets a few attempts to its receiver through at the same time.
+    pub(in crate::app) gate: Arc<Semaphore>,
+}
+
+/// How a receiver does, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::app) struct Pace {
+    /// Whether it fails.
+    pub(in crate::app) state: State,
+    /// Whether the last attempt succeeded at once. Then more is claimed than is sent at the same
+    /// time, so that nobody waits for the disk between two attempts.
+    pub(in crate::app) is_quick: bool,
 }
 
 /// Where a receiver stands.
@@ -67,7 +92,8 @@ impl Outbox {
         let mut inner = self.inner();
         let receiver = inner.receivers.entry(place.receiver).or_insert_with(|| Receiver {
             account: place.account,
-            state,
+            pace: Pace { state, is_quick: false },
+            gate: Arc::new(Semaphore::new(IN_FLIGHT_MAX)),
             waiting: BTreeSet::new(),
             in_flight: 0,
             standing: Standing::Aside,
@@ -76,16 +102,15 @@ impl Outbox {
         inner.reschedule(place.receiver, now);
     }
 
-    /// Takes up to `most` deliveries that are due and have a place; each must be given back with
-    /// [`Outbox::end`].
-    pub(in crate::app) fn take(&self, most: usize, now: Mark) -> Vec<(Place, Lane)> {
+    /// Takes up to `most` deliveries that are due and have a place.
+    pub(in crate::app) fn take(&self, most: usize, now: Mark) -> Vec<Taken> {
         let mut inner = self.inner();
         inner.turn_wheel(now);
         let mut taken = Vec::new();
         for lane in [Lane::Fast, Lane::Slow] {
             while taken.len() < most {
                 let Some(receiver) = inner.lane(lane).next() else { break };
-                taken.extend(inner.begin(receiver, lane, now).map(|it| (it, lane)));
+                taken.extend(inner.begin(receiver, lane, now));
             }
         }
         taken
@@ -108,7 +133,7 @@ impl Outbox {
         &self,
         place: Place,
         lane: Lane,
-        state: Option<State>,
+        pace: Option<Pace>,
         next: Option<Mark>,
         now: Mark,
     ) {
@@ -116,7 +141,7 @@ impl Outbox {
         inner.lane(lane).leave(place.account);
         let Some(receiver) = inner.receivers.get_mut(&place.receiver) else { return };
         receiver.in_flight = receiver.in_flight.saturating_sub(1);
-        receiver.state = state.unwrap_or(receiver.state);
+        receiver.pace = pace.unwrap_or(receiver.pace);
         receiver.waiting.extend(next.map(|it| (it, place.id)));
         inner.reschedule(place.receiver, now);
     }
@@ -167,15 +192,16 @@ impl Inner {
     }
 
     /// Takes the first delivery of a receiver whose turn it was.
-    fn begin(&mut self, receiver: ReceiverId, lane: Lane, now: Mark) -> Option<Place> {
+    fn begin(&mut self, receiver: ReceiverId, lane: Lane, now: Mark) -> Option<Taken> {
         let found = self.receivers.get_mut(&receiver)?;
         found.standing = Standing::Aside;
         let (_, id) = found.waiting.pop_first()?;
         found.in_flight = found.in_flight.saturating_add(1);
         let place = Place { account: found.account, receiver, id };
+        let gate = Arc::clone(&found.gate);
         self.lane(lane).enter(place.account);
         self.reschedule(receiver, now);
-        Some(place)
+        Some(Taken { place, lane, gate })
     }
 
     /// Puts a receiver where it belongs.
@@ -204,9 +230,10 @@ impl Inner {
 
 impl Receiver {
     fn belongs(&self, now: Mark) -> Standing {
-        let (lane, most) = match self.state {
-            State::Unknown | State::Ok => (Lane::Fast, IN_FLIGHT_MAX),
-            State::Failing => (Lane::Slow, IN_FLIGHT_FAILING_MAX),
+        let (lane, most) = match self.pace {
+            Pace { state: State::Failing, .. } => (Lane::Slow, IN_FLIGHT_FAILING_MAX),
+            Pace { state: State::Ok, is_quick: true } => (Lane::Fast, CLAIMED_MAX),
+            Pace { state: State::Unknown | State::Ok, .. } => (Lane::Fast, IN_FLIGHT_MAX),
         };
         match self.waiting.first() {
             Some(_) if self.in_flight >= most => Standing::Aside,
@@ -219,6 +246,8 @@ impl Receiver {
 
 /// Attempts under way to one receiver. Source: the contract, section 8.
 const IN_FLIGHT_MAX: usize = 4;
+/// Attempts that are claimed for a receiver that answers at once, those under way included.
+const CLAIMED_MAX: usize = 32;
 /// The same while it fails. Source: the contract, section 8.
 const IN_FLIGHT_FAILING_MAX: usize = 1;
 
@@ -254,11 +283,12 @@ mod tests {
         }
 
         fn take(&self, most: usize) -> Vec<Place> {
-            self.outbox.take(most, self.now).into_iter().map(|it| it.0).collect()
+            self.outbox.take(most, self.now).into_iter().map(|it| it.place).collect()
         }
 
         fn end(&self, place: Place, lane: Lane, state: State) {
-            self.outbox.end(place, lane, Some(state), None, self.now);
+            let pace = Pace { state, is_quick: false };
+            self.outbox.end(place, lane, Some(pace), None, self.now);
         }
     }
 
@@ -286,6 +316,20 @@ mod tests {
         assert!(bench.take(100).is_empty());
         bench.end(place(1, 10, 1), Lane::Fast, State::Ok);
         assert_eq!(bench.take(100), [place(1, 10, 5)]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn more_is_claimed_for_a_receiver_that_answers_at_once() {
+        let bench = Bench::new(200, 200);
+        for id in 1..=100 {
+            bench.add(place(1, 10, id), State::Ok);
+        }
+        assert_eq!(bench.take(100).len(), IN_FLIGHT_MAX);
+        let quick = Pace { state: State::Ok, is_quick: true };
+        bench.outbox.end(place(1, 10, 1), Lane::Fast, Some(quick), None, bench.now);
+        let more = bench.outbox.take(100, bench.now);
+        assert_eq!(more.len(), CLAIMED_MAX - IN_FLIGHT_MAX + 1);
+        assert_eq!(more[0].gate.available_permits(), IN_FLIGHT_MAX);
     }
 
     #[tokio::test(start_paused = true)]
@@ -335,7 +379,7 @@ mod tests {
         // Something earlier comes before it.
         bench.add(place(1, 10, 2), State::Ok);
         assert_eq!(bench.take(100), [place(1, 10, 2)]);
-        assert_eq!(bench.outbox.take(100, later), [(place(1, 10, 1), Lane::Fast)]);
+        assert_eq!(bench.outbox.take(100, later)[0].place, place(1, 10, 1));
         assert_eq!(bench.outbox.next_due(), None);
     }
 

@@ -16,6 +16,7 @@ use crate::background::pulse::Pulse;
 use crate::background::{BoxFuture, Loop, STEP_MAX};
 use crate::delivery::{Post, Rest, Sender, Sent, Verdict};
 use crate::domain::fault::{Fault, Reason};
+use crate::domain::time::Timestamp;
 use crate::sys::clock::Mark;
 use crate::sys::shutdown::{Phase, Shutdown};
 
@@ -47,6 +48,8 @@ enum Came {
     NotSent,
     /// Its delivery is gone.
     Gone,
+    /// Something of ours is broken.
+    Broken,
 }
 
 impl Deliverer {
@@ -120,36 +123,19 @@ impl Drop for Slot {
 /// Makes one attempt and records it.
 async fn attempt(shared: &Arc<Shared>, mut parcel: Parcel) {
     let app = &shared.app;
-    let inside = Arc::clone(shared);
-    let mut sending = tokio::spawn(async move { send(&inside, &parcel).await });
-    let came = {
-        let sent = async {
-            match app.clock().within(MOVE_OVER_AFTER, &mut sending).await {
-                Ok(came) => came,
-                Err(_) => {
-                    deliveries::move_over(app, &mut parcel);
-                    (&mut sending).await
-                }
-            }
-        };
-        tokio::select! {
-            came = sent => Some(came),
-            () = shared.shutdown.reached(Phase::Stopping) => None,
-        }
+    // Others are on their way to the same receiver, and answer quickly, or did until now.
+    let gate = tokio::select! {
+        gate = app.clock().within(GATE_WAIT, Arc::clone(&parcel.gate).acquire_owned()) => gate.ok(),
+        () = shared.shutdown.reached(Phase::Stopping) => None,
     };
-    let Some(came) = came else {
-        // The claim stays open, and the next start counts it as interrupted.
-        sending.abort();
-        return;
-    };
+    let Some(Ok(gate)) = gate else { return give_back(shared, &parcel).await };
+    let start = (app.clock().now(), app.clock().mark());
+    let came = made(shared, &mut parcel, start.0).await;
     let end = app.clock().mark();
-    let came = came.unwrap_or_else(|error| {
-        app.metrics().panics.add(1);
-        tracing::error!(delivery.id = %parcel.place.id, %error, "an attempt panicked");
-        Came::Decided(failed(Reason::Internal, Duration::ZERO), None)
-    });
+    drop(gate);
+    let wrong = |reason| failed(start.0, end.since(start.1), reason);
     match came {
-        Came::Decided(tried, rest) => {
+        Some(Came::Decided(tried, rest)) => {
             let discard = async {
                 if let Some(rest) = rest {
                     rest.discard().await;
@@ -157,22 +143,51 @@ async fn attempt(shared: &Arc<Shared>, mut parcel: Parcel) {
             };
             tokio::join!(record(shared, &parcel, tried, end), discard);
         }
-        Came::NotSent => give_back(shared, &parcel).await,
+        Some(Came::NotSent) => give_back(shared, &parcel).await,
         // The recording finds nothing, and makes the place free.
-        Came::Gone => {
-            record(shared, &parcel, failed(Reason::RunDeleted, Duration::ZERO), end).await
-        }
+        Some(Came::Gone) => record(shared, &parcel, wrong(Reason::RunDeleted), end).await,
+        Some(Came::Broken) => record(shared, &parcel, wrong(Reason::Internal), end).await,
+        // The claim stays open, and the next start counts it as interrupted.
+        None => {}
     }
 }
 
+/// Sends in a task of its own; `None` when the daemon stops meanwhile.
+async fn made(shared: &Arc<Shared>, parcel: &mut Parcel, now: Timestamp) -> Option<Came> {
+    let app = &shared.app;
+    let (inside, sent) = (Arc::clone(shared), parcel.clone());
+    let mut sending = tokio::spawn(async move { send(&inside, &sent, now).await });
+    let whole = async {
+        match app.clock().within(MOVE_OVER_AFTER, &mut sending).await {
+            Ok(came) => came,
+            Err(_) => {
+                deliveries::move_over(app, parcel);
+                (&mut sending).await
+            }
+        }
+    };
+    let came = tokio::select! {
+        came = whole => came,
+        () = shared.shutdown.reached(Phase::Stopping) => {
+            sending.abort();
+            return None;
+        }
+    };
+    Some(came.unwrap_or_else(|error| {
+        app.metrics().panics.add(1);
+        tracing::error!(delivery.id = %parcel.place.id, %error, "an attempt panicked");
+        Came::Broken
+    }))
+}
+
 /// Sends what a parcel stands for, once.
-async fn send(shared: &Arc<Shared>, parcel: &Parcel) -> Came {
+async fn send(shared: &Arc<Shared>, parcel: &Parcel, started_at: Timestamp) -> Came {
     let letter = match deliveries::open(&shared.app, parcel) {
         Ok(Some(letter)) => letter,
         Ok(None) => return Came::Gone,
         Err(error) => {
             tracing::error!(delivery.id = %parcel.place.id, %error, "an event cannot be sent");
-            return Came::Decided(failed(Reason::Internal, Duration::ZERO), None);
+            return Came::Broken;
         }
     };
     let post = Post {
@@ -186,10 +201,11 @@ async fn send(shared: &Arc<Shared>, parcel: &Parcel) -> Came {
     let Sent { verdict, duration, rest, .. } = shared.sender.send(&post).await;
     let tried = match verdict {
         Verdict::Delivered { http_code } => {
-            Tried { duration, http_code: Some(http_code), fault: None, retry_after: None }
+            let http_code = Some(http_code);
+            Tried { started_at, duration, http_code, fault: None, retry_after: None }
         }
         Verdict::Failed { http_code, fault, retry_after } => {
-            Tried { duration, http_code, fault: Some(fault), retry_after }
+            Tried { started_at, duration, http_code, fault: Some(fault), retry_after }
         }
         Verdict::NotSent => return Came::NotSent,
     };
@@ -233,8 +249,9 @@ async fn is_stopping(shared: &Arc<Shared>) -> bool {
     }
 }
 
-const fn failed(reason: Reason, duration: Duration) -> Tried {
-    Tried { duration, http_code: None, fault: Some(Fault::of(reason)), retry_after: None }
+const fn failed(started_at: Timestamp, duration: Duration, reason: Reason) -> Tried {
+    let fault = Some(Fault::of(reason));
+    Tried { started_at, duration, http_code: None, fault, retry_after: None }
 }
 
 /// Deliveries that are claimed at once.
@@ -243,3 +260,5 @@ const CLAIM_MAX: usize = 256;
 const TROUBLE_PAUSE: Duration = Duration::from_secs(1);
 /// After this time an attempt makes way for others. Source: the contract, section 8.
 const MOVE_OVER_AFTER: Duration = Duration::from_millis(250);
+/// Time that a claimed attempt waits for the others to its receiver; then it is given back.
+const GATE_WAIT: Duration = Duration::from_secs(1);

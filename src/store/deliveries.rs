@@ -18,7 +18,7 @@ use crate::store::outbox::{self, Open};
 use crate::store::receivers;
 use crate::store::tables::Table;
 use crate::store::txn::Txn;
-use crate::store::view::{self, Tables};
+use crate::store::view::{self, Tables, View};
 use crate::store::walk::{Span, Walk, first_id, last_id};
 
 /// Which deliveries are wanted.
@@ -56,9 +56,10 @@ pub fn insert(txn: &mut Txn<'_>, delivery: &Delivery, open: &Open) -> Result<(),
     txn.mark(Table::DeliveryStates, &state_key(place, delivery.status))?;
     txn.mark(Table::EventDeliveries, &event_key(place, delivery.event))?;
     outbox::put(txn, place, open)?;
-    let mut standing = receivers::standing(txn, place.account, place.receiver)?;
+    let mut standing = receivers::standing_in(txn, place.account, place.receiver)?;
     standing.add(delivery.status);
-    receivers::put_standing(txn, place.account, place.receiver, &standing)
+    receivers::put_standing(txn, place.account, place.receiver, &standing);
+    Ok(())
 }
 
 /// Changes a delivery from `before` to `after`; with `open` it goes on, without it is over.
@@ -84,7 +85,7 @@ pub fn put(
     if before.status == after.status && health.is_none() {
         return Ok(());
     }
-    let mut standing = receivers::standing(txn, place.account, place.receiver)?;
+    let mut standing = receivers::standing_in(txn, place.account, place.receiver)?;
     standing.health = health.unwrap_or(standing.health);
     if before.status != after.status {
         txn.remove(Table::DeliveryStates, &state_key(place, before.status))?;
@@ -92,7 +93,8 @@ pub fn put(
         standing.take(before.status);
         standing.add(after.status);
     }
-    receivers::put_standing(txn, place.account, place.receiver, &standing)
+    receivers::put_standing(txn, place.account, place.receiver, &standing);
+    Ok(())
 }
 
 /// Forgets a delivery, and its event with the last of its deliveries.
@@ -106,9 +108,9 @@ pub fn remove(txn: &mut Txn<'_>, delivery: &Delivery) -> Result<(), Error> {
     txn.remove(Table::DeliveryStates, &state_key(place, delivery.status))?;
     txn.remove(Table::EventDeliveries, &event_key(place, delivery.event))?;
     outbox::remove(txn, place)?;
-    let mut standing = receivers::standing(txn, place.account, place.receiver)?;
+    let mut standing = receivers::standing_in(txn, place.account, place.receiver)?;
     standing.take(delivery.status);
-    receivers::put_standing(txn, place.account, place.receiver, &standing)?;
+    receivers::put_standing(txn, place.account, place.receiver, &standing);
     if of_event(txn, place.account, delivery.event)?.is_empty() {
         events::remove(txn, place.account, delivery.event, delivery.run)?;
     }
@@ -155,7 +157,7 @@ pub fn of_event(
 ///
 /// What the disk says.
 pub fn scan(
-    tables: &impl Tables,
+    tables: &View,
     account: AccountId,
     receiver: ReceiverId,
     filter: &Filter,

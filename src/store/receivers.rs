@@ -13,7 +13,7 @@ use crate::store::key::Key;
 use crate::store::seal::Sealed;
 use crate::store::tables::Table;
 use crate::store::txn::Txn;
-use crate::store::view::{self, Tables};
+use crate::store::view::{self, Tables, View};
 use crate::store::walk::last_id;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -46,6 +46,16 @@ pub struct Standing {
     pub health: Health,
     /// Deliveries of each status, in the order of [`Status::ALL`].
     counts: [u64; Status::ALL.len()],
+}
+
+impl From<StandingRow> for Standing {
+    fn from(row: StandingRow) -> Self {
+        let states = [State::Unknown, State::Ok, State::Failing];
+        let state = states.into_iter().find(|it| *it as u8 == row.state).unwrap_or_default();
+        let StandingRow { failures, slow, last_attempt_at, last_success_at, counts, .. } = row;
+        let health = Health { state, failures, slow, last_attempt_at, last_success_at };
+        Self { health, counts }
+    }
 }
 
 impl Standing {
@@ -102,10 +112,10 @@ pub fn put(txn: &mut Txn<'_>, receiver: &Receiver, secret: &Sealed) -> Result<()
 ///
 /// What the disk says.
 pub fn remove(txn: &mut Txn<'_>, account: AccountId, id: ReceiverId) -> Result<(), Error> {
-    for table in [Table::Receivers, Table::ActiveReceivers, Table::Standings] {
+    for table in [Table::Receivers, Table::ActiveReceivers] {
         txn.remove(table, &key(account, id))?;
     }
-    Ok(())
+    txn.remove_standing(account, id).map(|_| ())
 }
 
 /// The receiver of that account and id, and its secret.
@@ -159,36 +169,32 @@ pub fn is_active(tables: &impl Tables, account: AccountId, id: ReceiverId) -> Re
     Ok(found.is_some())
 }
 
-/// How a receiver does.
+/// How a receiver does, as it is on disk.
 ///
 /// # Errors
 ///
 /// What the disk says.
-pub fn standing(
-    tables: &impl Tables,
-    account: AccountId,
-    id: ReceiverId,
-) -> Result<Standing, Error> {
-    let row: Option<StandingRow> = view::record(tables, Table::Standings, &key(account, id))?;
-    let row = row.unwrap_or_default();
-    let states = [State::Unknown, State::Ok, State::Failing];
-    let state = states.into_iter().find(|it| *it as u8 == row.state).unwrap_or_default();
-    let StandingRow { failures, slow, last_attempt_at, last_success_at, counts, .. } = row;
-    let health = Health { state, failures, slow, last_attempt_at, last_success_at };
-    Ok(Standing { health, counts })
+pub fn standing(view: &View, account: AccountId, id: ReceiverId) -> Result<Standing, Error> {
+    let row: Option<StandingRow> = view::record(view, Table::Standings, &key(account, id))?;
+    Ok(row.unwrap_or_default().into())
+}
+
+/// How a receiver does, as a transaction has left it.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn standing_in(txn: &Txn<'_>, account: AccountId, id: ReceiverId) -> Result<Standing, Error> {
+    txn.standing(account, id).map(Standing::from)
 }
 
 /// Changes how a receiver does.
-///
-/// # Errors
-///
-/// What the disk says.
-pub fn put_standing(
+pub(crate) fn put_standing(
     txn: &mut Txn<'_>,
     account: AccountId,
     id: ReceiverId,
     standing: &Standing,
-) -> Result<(), Error> {
+) {
     let Standing { health, counts } = *standing;
     let row = StandingRow {
         state: health.state as u8,
@@ -198,7 +204,7 @@ pub fn put_standing(
         last_success_at: health.last_success_at,
         counts,
     };
-    txn.put(Table::Standings, &key(account, id), &row)
+    txn.put_standing(account, id, row);
 }
 
 /// The key of a receiver.

@@ -4,7 +4,8 @@
 //! callers and redb cannot undo one of them. The writer checks it: an operation that fails after
 //! its first write takes the whole batch down, which is then run one by one.
 //!
-//! The wallet of an account and the counts of its runs are changed by nearly every operation.
+//! The wallet of an account, the counts of its runs and the standings of its receivers are changed
+//! by nearly every operation.
 //! They are kept in memory during the transaction and written once, at its end.
 
 use std::cell::{OnceCell, RefCell};
@@ -14,10 +15,12 @@ use redb::ReadableTable as _;
 use redb::WriteTransaction;
 
 use crate::domain::account::AccountId;
+use crate::domain::receiver::ReceiverId;
 use crate::store::codec::{self, Record};
 use crate::store::error::Error;
 use crate::store::key::Key;
 use crate::store::ledger::WalletRow;
+use crate::store::receivers::{self, StandingRow};
 use crate::store::runs::{CountKey, CountRow, KindCode};
 use crate::store::tables::Table;
 use crate::store::view::{self, Rows, Tables};
@@ -34,6 +37,7 @@ pub struct Txn<'t> {
     failure: RefCell<Option<Error>>,
     wallets: BTreeMap<AccountId, WalletRow>,
     counts: BTreeMap<CountKey, CountRow>,
+    standings: BTreeMap<(AccountId, ReceiverId), StandingRow>,
     pub(in crate::store) kinds: BTreeMap<String, KindCode>,
 }
 
@@ -46,6 +50,7 @@ impl<'t> Txn<'t> {
             failure: RefCell::new(None),
             wallets: BTreeMap::new(),
             counts: BTreeMap::new(),
+            standings: BTreeMap::new(),
             kinds: BTreeMap::new(),
         }
     }
@@ -67,6 +72,9 @@ impl<'t> Txn<'t> {
         }
         for (count, row) in std::mem::take(&mut self.counts) {
             self.put(Table::RunCounts, &count.key(), &row)?;
+        }
+        for ((account, receiver), row) in std::mem::take(&mut self.standings) {
+            self.put(Table::Standings, &receivers::key(account, receiver), &row)?;
         }
         Ok(())
     }
@@ -120,6 +128,42 @@ impl<'t> Txn<'t> {
     pub(in crate::store) fn put_count(&mut self, key: CountKey, row: CountRow) {
         self.writes = self.writes.saturating_add(1);
         self.counts.insert(key, row);
+    }
+
+    /// How a receiver does, as this transaction has left it.
+    pub(in crate::store) fn standing(
+        &self,
+        account: AccountId,
+        receiver: ReceiverId,
+    ) -> Result<StandingRow, Error> {
+        match self.standings.get(&(account, receiver)) {
+            Some(row) => Ok(row.clone()),
+            None => {
+                let key = receivers::key(account, receiver);
+                Ok(view::record(self, Table::Standings, &key)?.unwrap_or_default())
+            }
+        }
+    }
+
+    /// Changes how a receiver does.
+    pub(in crate::store) fn put_standing(
+        &mut self,
+        account: AccountId,
+        receiver: ReceiverId,
+        row: StandingRow,
+    ) {
+        self.writes = self.writes.saturating_add(1);
+        self.standings.insert((account, receiver), row);
+    }
+
+    /// Forgets how a receiver does.
+    pub(in crate::store) fn remove_standing(
+        &mut self,
+        account: AccountId,
+        receiver: ReceiverId,
+    ) -> Result<bool, Error> {
+        self.standings.remove(&(account, receiver));
+        self.remove(Table::Standings, &receivers::key(account, receiver))
     }
 
     /// Writes any bytes, for tests that need a damaged file.
