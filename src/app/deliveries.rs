@@ -12,22 +12,23 @@ use tokio::sync::{Semaphore, broadcast};
 
 use crate::app::jobs::Landed;
 use crate::app::lane::Lane;
-use crate::app::news::Telling;
 use crate::app::outbox::{Pace, Taken};
+use crate::app::recording::{Recorded, Recording, mine, record_one};
 use crate::app::{App, Error};
-use crate::domain::delivery::{Attempt, Delivery, Next, Place, Status};
+use crate::domain::delivery::{Place, Status};
 use crate::domain::due::Due;
 use crate::domain::event::{EventId, EventType};
 use crate::domain::fault::{Fault, Reason};
 use crate::domain::health::State;
 use crate::domain::limits::SENDS_MAX;
-use crate::domain::retry::Pauses;
 use crate::domain::run::RunId;
 use crate::domain::signature::SigningSecret;
 use crate::domain::time::Timestamp;
 use crate::store::outbox::{Claim, Open};
 use crate::store::{self, Txn, deliveries, events, outbox, receivers};
 use crate::sys::clock::Mark;
+
+pub use crate::app::recording::Tried;
 
 /// The right to send one event to one receiver once.
 #[derive(Clone, Debug)]
@@ -57,21 +58,6 @@ pub struct Letter {
     pub body: String,
 }
 
-/// What came of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tried {
-    /// When it began.
-    pub started_at: Timestamp,
-    /// How long it took until it was decided.
-    pub duration: Duration,
-    /// The code of the answer, if there was one.
-    pub http_code: Option<u16>,
-    /// Why it failed; none when it was answered with 2xx.
-    pub fault: Option<Fault>,
-    /// How long the receiver wants to be left alone.
-    pub retry_after: Option<Duration>,
-}
-
 /// An attempt that was recorded, for whoever watches.
 #[derive(Clone, Debug)]
 pub struct Happened {
@@ -89,30 +75,6 @@ pub struct Happened {
     pub tried: Tried,
     /// How long it is until the next one, if there is one.
     pub next: Option<Duration>,
-}
-
-/// What a transaction must know to record an attempt.
-#[derive(Clone, Copy)]
-struct Recording {
-    place: Place,
-    attempt: u32,
-    boot: u64,
-    tried: Tried,
-    pauses: Pauses,
-    chance: u64,
-    now: Timestamp,
-    telling: Telling,
-}
-
-/// What a recorded attempt means for the outbox in memory.
-#[derive(Clone, Copy)]
-struct Recorded {
-    event: EventId,
-    kind: EventType,
-    run: RunId,
-    status: Status,
-    state: State,
-    next: Option<Duration>,
 }
 
 /// Claims up to `most` deliveries that are due; each attempt counts from here on.
@@ -202,6 +164,9 @@ pub fn move_over(app: &App, parcel: &mut Parcel) {
 ///
 /// What the store says; the claim stands, and the caller may try again with the same words.
 pub async fn record(app: &App, parcel: &Parcel, tried: Tried, end: Mark) -> Result<Landed, Error> {
+    // With many under way, the commit waits a moment for others to come along.
+    let is_busy = app.0.outbox.under_way() > BUSY;
+    let pause = if is_busy { GATHER_PAUSE } else { Duration::ZERO };
     let recording = Recording {
         place: parcel.place,
         attempt: parcel.attempt,
@@ -212,7 +177,7 @@ pub async fn record(app: &App, parcel: &Parcel, tried: Tried, end: Mark) -> Resu
         now: app.0.clock.now(),
         telling: app.telling(),
     };
-    let recorded = app.0.store.write(move |txn| record_one(txn, &recording)).await?;
+    let recorded = app.0.recorder.record(&app.0.store, &app.0.clock, recording, pause).await?;
     let next = recorded.and_then(|it| it.next).map(|it| end.after(it));
     let is_quick = tried.fault.is_none() && tried.duration <= QUICK;
     let pace = recorded.map(|it| Pace { state: it.state, is_quick });
@@ -359,51 +324,15 @@ fn claim_one(
     Ok(Some(sent))
 }
 
-/// The open delivery, if the attempt is the one that is under way.
-fn mine(txn: &Txn<'_>, place: Place, attempt: u32, boot: u64) -> Result<Option<Open>, Error> {
-    let open = outbox::find(txn, place)?;
-    Ok(open.filter(|it| it.sent == attempt && it.claim.is_some_and(|it| it.boot == boot)))
-}
-
-/// Records one attempt; `None` when its delivery is gone.
-fn record_one(txn: &mut Txn<'_>, recording: &Recording) -> Result<Option<Recorded>, Error> {
-    let Recording { place, attempt, boot, tried, pauses, chance, now, telling } = *recording;
-    if mine(txn, place, attempt, boot)?.is_none() {
-        return Ok(None);
-    }
-    let Some(before) = deliveries::find(txn, place)? else { return Ok(None) };
-    let is_active = receivers::is_active(txn, place.account, place.receiver)?;
-    let next = match pauses.after(attempt, chance, tried.retry_after) {
-        _ if !is_active => Next::Cancel(Reason::ReceiverDisabled),
-        Some(pause) => Next::Retry(pause),
-        None => Next::GiveUp,
-    };
-    let mut after = before.clone();
-    let duration_ms = u32::try_from(tried.duration.as_millis()).unwrap_or(u32::MAX);
-    let Tried { started_at, http_code, fault, .. } = tried;
-    let ended = Attempt { number: attempt, started_at, duration_ms, http_code, fault };
-    after.record(ended, next, now);
-    let pause = match next {
-        Next::Retry(pause) if after.status == Status::Retrying => Some(pause),
-        Next::Retry(_) | Next::GiveUp | Next::Cancel(_) => None,
-    };
-    let due = pause.map(|it| Due::after(it, now, telling.uptime));
-    let open = due.map(|due| Open { sent: attempt, due, claim: None });
-    let health = receivers::standing_in(txn, place.account, place.receiver)?.health;
-    // A death of ours says nothing of the receiver.
-    let health = match fault.map(|it| it.reason) {
-        Some(Reason::Interrupted | Reason::Internal) => health,
-        Some(_) | None => health.after(fault.is_none(), tried.duration, now),
-    };
-    deliveries::put(txn, &before, &after, open.as_ref(), Some(health))?;
-    let Delivery { event, event_type: kind, run, status, .. } = after;
-    Ok(Some(Recorded { event, kind, run, status, state: health.state, next: pause }))
-}
-
 /// Deliveries that are claimed in one transaction. Source: the contract, section 8.
 const CLAIM_MAX: usize = 256;
-/// An attempt that takes no longer is answered at once.
-const QUICK: Duration = Duration::from_millis(100);
+/// An attempt that takes no longer is answered at once. As many as are claimed for one receiver
+/// are then made within a second.
+const QUICK: Duration = Duration::from_millis(10);
+/// Attempts under way from which on results are gathered for a moment.
+const BUSY: usize = 8;
+/// How long results are gathered.
+const GATHER_PAUSE: Duration = Duration::from_millis(5);
 /// Interrupted attempts that are recorded in one transaction.
 const RECOVER_MAX: usize = 200;
 /// The pause after something went wrong on our side.

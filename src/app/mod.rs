@@ -26,6 +26,7 @@ pub mod line;
 mod news;
 mod outbox;
 pub mod receivers;
+mod recording;
 pub mod runs;
 mod settle;
 mod under_way;
@@ -45,6 +46,7 @@ use crate::app::lane::Lanes;
 use crate::app::limiter::{Limiter, Rates};
 use crate::app::line::Line;
 use crate::app::outbox::Outbox;
+use crate::app::recording::Recorder;
 use crate::app::under_way::UnderWay;
 use crate::delivery::Sender;
 use crate::domain::limits;
@@ -83,6 +85,7 @@ pub(in crate::app) struct Inner {
     pub(in crate::app) sender: Sender,
     pub(in crate::app) seal: Seal,
     pub(in crate::app) outbox: Outbox,
+    pub(in crate::app) recorder: Recorder,
     pub(in crate::app) mail: Notify,
     pub(in crate::app) attempts: broadcast::Sender<Happened>,
     pub(in crate::app) boot: u64,
@@ -198,6 +201,7 @@ impl App {
             sender,
             seal,
             outbox: Outbox::new(lanes),
+            recorder: Recorder::default(),
             mail: Notify::new(),
             attempts: broadcast::Sender::new(ATTEMPTS_KEPT),
             boot,
