@@ -28,11 +28,13 @@ mod outbox;
 pub mod receivers;
 pub mod runs;
 mod settle;
+pub mod stranded;
 mod under_way;
 
 pub mod upkeep;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -84,6 +86,8 @@ pub(in crate::app) struct Inner {
     pub(in crate::app) outbox: Outbox,
     pub(in crate::app) mail: Notify,
     pub(in crate::app) boot: u64,
+    /// Failed commits after which the file was read again.
+    pub(in crate::app) failures_seen: AtomicU64,
     pub(in crate::app) started_at: Timestamp,
 }
 
@@ -198,6 +202,7 @@ impl App {
             outbox: Outbox::new(lanes),
             mail: Notify::new(),
             boot,
+            failures_seen: AtomicU64::new(0),
             started_at,
         })))
     }

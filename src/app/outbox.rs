@@ -10,7 +10,7 @@
 //! every start. An entry whose delivery is over does no harm: the file is asked before anything is
 //! sent. Source: the contract, section 8.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -36,6 +36,8 @@ struct Receiver {
     account: AccountId,
     state: State,
     waiting: BTreeSet<(Mark, DeliveryId)>,
+    /// Those that wait and those that are under way; none stands here twice.
+    known: HashSet<DeliveryId>,
     in_flight: usize,
     standing: Standing,
 }
@@ -63,16 +65,21 @@ impl Outbox {
     }
 
     /// Notes that a delivery is due at `at`, to a receiver that does as `state` says.
+    ///
+    /// One that waits already, or is under way, stays as it is.
     pub(in crate::app) fn add(&self, place: Place, at: Mark, state: State, now: Mark) {
         let mut inner = self.inner();
         let receiver = inner.receivers.entry(place.receiver).or_insert_with(|| Receiver {
             account: place.account,
             state,
             waiting: BTreeSet::new(),
+            known: HashSet::new(),
             in_flight: 0,
             standing: Standing::Aside,
         });
-        receiver.waiting.insert((at, place.id));
+        if receiver.known.insert(place.id) {
+            receiver.waiting.insert((at, place.id));
+        }
         inner.reschedule(place.receiver, now);
     }
 
@@ -117,7 +124,10 @@ impl Outbox {
         let Some(receiver) = inner.receivers.get_mut(&place.receiver) else { return };
         receiver.in_flight = receiver.in_flight.saturating_sub(1);
         receiver.state = state.unwrap_or(receiver.state);
-        receiver.waiting.extend(next.map(|it| (it, place.id)));
+        match next {
+            Some(at) => drop(receiver.waiting.insert((at, place.id))),
+            None => drop(receiver.known.remove(&place.id)),
+        }
         inner.reschedule(place.receiver, now);
     }
 
@@ -125,7 +135,9 @@ impl Outbox {
     pub(in crate::app) fn clear(&self, receiver: ReceiverId, now: Mark) {
         let mut inner = self.inner();
         if let Some(found) = inner.receivers.get_mut(&receiver) {
-            found.waiting.clear();
+            for (_, id) in std::mem::take(&mut found.waiting) {
+                found.known.remove(&id);
+            }
             inner.reschedule(receiver, now);
         }
     }

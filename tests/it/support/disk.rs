@@ -112,6 +112,11 @@ impl TestDisk {
         state.cut = Some(Cut { acts, loss, synced, image: None });
     }
 
+    /// Whether the process has ended; what it does now happens nowhere.
+    pub fn has_ended(&self) -> bool {
+        self.state().cut.as_ref().is_some_and(|it| it.image.is_some())
+    }
+
     /// Takes the end back if it did not come; whether it came.
     pub fn was_cut(&self) -> bool {
         let mut state = self.state();

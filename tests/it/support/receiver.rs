@@ -12,6 +12,8 @@ use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio_rustls::TlsAcceptor;
 
+use super::disk::TestDisk;
+
 /// What a receiver does with a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
@@ -59,6 +61,7 @@ struct Shared {
     seen: Mutex<Vec<Request>>,
     script: Mutex<VecDeque<Act>>,
     then: Mutex<Act>,
+    disk: Mutex<TestDisk>,
     under_way: AtomicUsize,
     most: AtomicUsize,
 }
@@ -80,6 +83,7 @@ impl Receiver {
             seen: Mutex::default(),
             script: Mutex::default(),
             then: Mutex::new(then),
+            disk: Mutex::default(),
             under_way: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
         }))
@@ -105,6 +109,11 @@ impl Receiver {
             }
         });
         self
+    }
+
+    /// Hears nothing of a process that has ended on `disk` and goes on in this one.
+    pub fn forget_after_end_on(&self, disk: &TestDisk) {
+        *self.0.disk.lock().unwrap() = disk.clone();
     }
 
     /// Does these first, one for each request.
@@ -180,6 +189,10 @@ async fn serve(it: Receiver, mut stream: Served) {
 /// Reads one request and does what the script says; gives what that was.
 async fn talk<S: AsyncRead + AsyncWrite + Unpin>(it: &Receiver, stream: &mut S) -> Act {
     let Some((head, mut body)) = read_head(stream).await else { return Act::Hang };
+    if it.0.disk.lock().unwrap().has_ended() {
+        until_closed(stream).await;
+        return Act::Hang;
+    }
     let act = it.next();
     let request = Request {
         at: it.0.clock.mark(),

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use errand::domain::retry::Pauses;
 use serde_json::{Value, json};
 
 use super::hooks::{Hook, house_with, page, run};
@@ -9,7 +10,8 @@ use crate::support::{Act, House};
 
 /// A log of one delivery in each of four statuses, a second apart, oldest first.
 async fn four() -> (House, Hook) {
-    let (house, receiver, hook) = house_with(Act::Answer(204), |_| {}).await;
+    let (house, receiver, hook) =
+        house_with(Act::Answer(204), |it| it.webhooks.rules.pauses = Pauses::Minutes).await;
     for act in [Act::Answer(204), Act::Answer(204), Act::Answer(500), Act::Hang] {
         house.clock.sleep(Duration::from_secs(1)).await;
         receiver.first(&[act]);

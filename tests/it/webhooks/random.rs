@@ -63,6 +63,7 @@ async fn join(house: &House, draw: &mut Draw, story: &mut Story) {
     let host = format!("host{}.example", story.known.len());
     let receiver = Receiver::new(&house.clock, ACTS[draw.below(10)]).plain(&house.internet, &host);
     receiver.first(&[ACTS[draw.below(10)], ACTS[draw.below(10)]]);
+    receiver.forget_after_end_on(&house.disk);
     let hook = connect(house, &format!("http://{host}/")).await;
     story.bytes.push(hook.secret.clone());
     story.known.push(Known { receiver, hook, is_disabled: false });
@@ -119,6 +120,8 @@ fn story(seed: u64, deaths: Deaths) -> Story {
                     house.disk.was_cut();
                 });
                 lives.kill();
+                let disk = &lives.house.disk;
+                story.known.iter().for_each(|it| it.receiver.forget_after_end_on(disk));
             }
             1 => lives.live(async |house| house.restart().await),
             _ => lives.live(async |house| act(house, &mut draw, &mut story).await),
@@ -137,6 +140,7 @@ async fn end(house: &House, story: &mut Story, deaths: Deaths) {
     settled(house, &hooks).await;
     house.clock.sleep(Duration::from_mins(40)).await;
     let mut total = 0;
+    assert!(!house.disk.has_ended());
     for Known { receiver, hook, .. } in &story.known {
         let lines = log(house, hook).await;
         total += lines.len();
