@@ -104,7 +104,12 @@ pub async fn run(house: &House, what: Value) -> Value {
 
 /// Waits until nothing is to be delivered to these, at most four hours.
 pub async fn settled(house: &House, hooks: &[&Hook]) {
-    for _ in 0..14_400 {
+    settled_within(house, hooks, SECOND).await;
+}
+
+/// The same with other pauses between the looks.
+pub async fn settled_within(house: &House, hooks: &[&Hook], pause: Duration) {
+    for _ in 0..14_400 / pause.as_secs() {
         let mut open = 0;
         for hook in hooks {
             let page = page(house, hook, "limit=1&status=pending&status=retrying").await;
@@ -113,7 +118,7 @@ pub async fn settled(house: &House, hooks: &[&Hook]) {
         if open == 0 {
             return;
         }
-        house.clock.sleep(Duration::from_secs(1)).await;
+        house.clock.sleep(pause).await;
     }
     panic!("after four hours something is still to be delivered");
 }

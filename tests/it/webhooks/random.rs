@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::hooks::{Hook, SECOND, check_all, connect, delete, log, minutes, settled};
+use super::hooks::{Hook, SECOND, check_all, connect, delete, log, minutes, settled_within};
 use crate::support::{Act, House, Lives, Loss, Receiver, path_of};
 
 /// Seeds of one test run, and what each of them does.
@@ -137,7 +137,7 @@ fn story(seed: u64, deaths: Deaths) -> Story {
 async fn end(house: &House, story: &mut Story, deaths: Deaths) {
     house.clock.sleep(Duration::from_secs(70)).await;
     let hooks: Vec<_> = story.known.iter().map(|it| &it.hook).collect();
-    settled(house, &hooks).await;
+    settled_within(house, &hooks, Duration::from_mins(1)).await;
     house.clock.sleep(Duration::from_mins(40)).await;
     let mut total = 0;
     assert!(!house.disk.has_ended());
