@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, broadcast};
 
 use crate::app::jobs::Landed;
-use crate::app::lane::Lane;
-use crate::app::outbox::{Pace, Taken};
+use crate::app::lane::{Lane, Pace, Taken};
+use crate::app::news::give_up;
 use crate::app::recording::{Recorded, Recording, mine, record_one};
 use crate::app::{App, Error};
 use crate::domain::delivery::{Place, Status};
@@ -178,11 +178,14 @@ pub async fn record(app: &App, parcel: &Parcel, tried: Tried, end: Mark) -> Resu
         telling: app.telling(),
     };
     let recorded = app.0.recorder.record(&app.0.store, &app.0.clock, recording, pause).await?;
-    let next = recorded.and_then(|it| it.next).map(|it| end.after(it));
+    let Some(recorded) = recorded else {
+        let next = app.recorded_before(parcel.place)?;
+        app.leave(parcel, None, next.map(|it| app.0.clock.mark().after(it)));
+        return Ok(Landed::TooLate);
+    };
     let is_quick = tried.fault.is_none() && tried.duration <= QUICK;
-    let pace = recorded.map(|it| Pace { state: it.state, is_quick });
-    app.leave(parcel, pace, next);
-    let Some(recorded) = recorded else { return Ok(Landed::TooLate) };
+    let pace = Pace { state: recorded.state, is_quick };
+    app.leave(parcel, Some(pace), recorded.next.map(|it| end.after(it)));
     app.count_attempt(tried, recorded.status);
     let Recorded { event, kind, run, next, .. } = recorded;
     let (place, attempt) = (parcel.place, parcel.attempt);
@@ -199,21 +202,26 @@ pub fn watch(app: &App) -> broadcast::Receiver<Happened> {
 
 /// Gives an attempt back that was never made, for want of a socket of ours: it does not count.
 ///
+/// When the receiver was disabled meanwhile, the delivery is over.
+///
 /// # Errors
 ///
 /// What the store says; the claim stands, and the caller may try again.
 pub async fn release(app: &App, parcel: &Parcel) -> Result<(), Error> {
     let (place, attempt, boot) = (parcel.place, parcel.attempt, app.0.boot);
-    let due = Due::after(TROUBLE_PAUSE, app.0.clock.now(), app.0.clock.uptime());
+    let now = app.0.clock.now();
+    let due = Due::after(TROUBLE_PAUSE, now, app.0.clock.uptime());
     let release = app.0.store.write(move |txn| {
-        let Some(open) = mine(txn, place, attempt, boot)? else { return Ok(false) };
+        let Some(open) = mine(txn, place, attempt, boot)? else { return Ok(()) };
+        if !receivers::is_active(txn, place.account, place.receiver)? {
+            return give_up(txn, place, Reason::ReceiverDisabled, now);
+        }
         let sent = open.sent.saturating_sub(1);
-        outbox::put(txn, place, &Open { sent, due, claim: None })?;
-        Ok::<_, Error>(true)
+        Ok::<_, Error>(outbox::put(txn, place, &Open { sent, due, claim: None })?)
     });
-    let is_open = release.await?;
-    let next = is_open.then(|| app.0.clock.mark().after(TROUBLE_PAUSE));
-    app.leave(parcel, None, next);
+    release.await?;
+    let next = app.recorded_before(place)?;
+    app.leave(parcel, None, next.map(|it| app.0.clock.mark().after(it)));
     Ok(())
 }
 
@@ -315,10 +323,13 @@ fn claim_one(
         Err(store::Error::Damaged { .. }) => return Ok(None),
         open => open?,
     };
-    let Some(open) = open.filter(|it| it.claim.is_none() && it.sent < SENDS_MAX) else {
-        return Ok(None);
+    let Some(open) = open else { return Ok(None) };
+    let sent = match open.claim {
+        // Nobody else takes this place, so it was claimed by a commit that seemed to fail.
+        Some(claim) if claim.boot == boot => open.sent,
+        None if open.sent < SENDS_MAX => open.sent.saturating_add(1),
+        Some(_) | None => return Ok(None),
     };
-    let sent = open.sent.saturating_add(1);
     let claim = Some(Claim { boot, started_at: now });
     outbox::put(txn, place, &Open { sent, claim, ..open })?;
     Ok(Some(sent))

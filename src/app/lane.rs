@@ -4,8 +4,13 @@
 //! of the places. Source: the contract, section 8.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
 
 use crate::domain::account::AccountId;
+use crate::domain::delivery::Place;
+use crate::domain::health::State;
 use crate::domain::receiver::ReceiverId;
 
 /// How many attempts may be under way.
@@ -24,6 +29,27 @@ pub enum Lane {
     Fast,
     /// To one that does not.
     Slow,
+}
+
+/// A delivery that was taken, to be given back with `Outbox::end`.
+#[derive(Clone, Debug)]
+pub(in crate::app) struct Taken {
+    /// Which.
+    pub(in crate::app) place: Place,
+    /// Where it has its place.
+    pub(in crate::app) lane: Lane,
+    /// Lets a few attempts to its receiver through at the same time.
+    pub(in crate::app) gate: Arc<Semaphore>,
+}
+
+/// How a receiver does, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::app) struct Pace {
+    /// Whether it fails.
+    pub(in crate::app) state: State,
+    /// Whether the last attempt succeeded at once. Then more is claimed than is sent at the same
+    /// time, so that nobody waits for the disk between two attempts.
+    pub(in crate::app) is_quick: bool,
 }
 
 /// One lane.

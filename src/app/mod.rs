@@ -29,11 +29,13 @@ pub mod receivers;
 mod recording;
 pub mod runs;
 mod settle;
+pub mod stranded;
 mod under_way;
 
 pub mod upkeep;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use tokio::sync::{Notify, broadcast};
@@ -89,6 +91,8 @@ pub(in crate::app) struct Inner {
     pub(in crate::app) mail: Notify,
     pub(in crate::app) attempts: broadcast::Sender<Happened>,
     pub(in crate::app) boot: u64,
+    /// Failed commits after which the file was read again.
+    pub(in crate::app) failures_seen: AtomicU64,
     pub(in crate::app) started_at: Timestamp,
 }
 
@@ -205,6 +209,7 @@ impl App {
             mail: Notify::new(),
             attempts: broadcast::Sender::new(ATTEMPTS_KEPT),
             boot,
+            failures_seen: AtomicU64::new(0),
             started_at,
         })))
     }

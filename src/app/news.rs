@@ -130,7 +130,16 @@ pub(in crate::app) fn withdraw(
 }
 
 /// Ends a delivery without another attempt.
-fn give_up(txn: &mut Txn<'_>, place: Place, reason: Reason, now: Timestamp) -> Result<(), Error> {
+///
+/// # Errors
+///
+/// What the disk says.
+pub(in crate::app) fn give_up(
+    txn: &mut Txn<'_>,
+    place: Place,
+    reason: Reason,
+    now: Timestamp,
+) -> Result<(), Error> {
     let found = deliveries::find(txn, place)?;
     let before = found.ok_or(store::Error::Bug("an open delivery that is not in the log"))?;
     let mut after = before.clone();

@@ -10,13 +10,13 @@
 //! every start. An entry whose delivery is over does no harm: the file is asked before anything is
 //! sent. Source: the contract, section 8.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
-use crate::app::lane::{Lane, Lanes, Traffic};
+use crate::app::lane::{Lane, Lanes, Pace, Taken, Traffic};
 use crate::domain::account::AccountId;
 use crate::domain::delivery::{DeliveryId, Place};
 use crate::domain::health::State;
@@ -40,29 +40,10 @@ struct Receiver {
     /// Lets a few attempts through at the same time.
     gate: Arc<Semaphore>,
     waiting: BTreeSet<(Mark, DeliveryId)>,
+    /// Those that wait and those that are under way; none stands here twice.
+    known: HashSet<DeliveryId>,
     in_flight: usize,
     standing: Standing,
-}
-
-/// A delivery that was taken, to be given back with [`Outbox::end`].
-#[derive(Clone, Debug)]
-pub(in crate::app) struct Taken {
-    /// Which.
-    pub(in crate::app) place: Place,
-    /// Where it has its place.
-    pub(in crate::app) lane: Lane,
-    /// Lets a few attempts to its receiver through at the same time.
-    pub(in crate::app) gate: Arc<Semaphore>,
-}
-
-/// How a receiver does, as far as it matters here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::app) struct Pace {
-    /// Whether it fails.
-    pub(in crate::app) state: State,
-    /// Whether the last attempt succeeded at once. Then more is claimed than is sent at the same
-    /// time, so that nobody waits for the disk between two attempts.
-    pub(in crate::app) is_quick: bool,
 }
 
 /// Where a receiver stands.
@@ -88,6 +69,8 @@ impl Outbox {
     }
 
     /// Notes that a delivery is due at `at`, to a receiver that does as `state` says.
+    ///
+    /// One that waits already, or is under way, stays as it is.
     pub(in crate::app) fn add(&self, place: Place, at: Mark, state: State, now: Mark) {
         let mut inner = self.inner();
         let receiver = inner.receivers.entry(place.receiver).or_insert_with(|| Receiver {
@@ -95,10 +78,13 @@ impl Outbox {
             pace: Pace { state, is_quick: false },
             gate: Arc::new(Semaphore::new(IN_FLIGHT_MAX)),
             waiting: BTreeSet::new(),
+            known: HashSet::new(),
             in_flight: 0,
             standing: Standing::Aside,
         });
-        receiver.waiting.insert((at, place.id));
+        if receiver.known.insert(place.id) {
+            receiver.waiting.insert((at, place.id));
+        }
         inner.reschedule(place.receiver, now);
     }
 
@@ -142,7 +128,10 @@ impl Outbox {
         let Some(receiver) = inner.receivers.get_mut(&place.receiver) else { return };
         receiver.in_flight = receiver.in_flight.saturating_sub(1);
         receiver.pace = pace.unwrap_or(receiver.pace);
-        receiver.waiting.extend(next.map(|it| (it, place.id)));
+        match next {
+            Some(at) => drop(receiver.waiting.insert((at, place.id))),
+            None => drop(receiver.known.remove(&place.id)),
+        }
         inner.reschedule(place.receiver, now);
     }
 
@@ -150,7 +139,9 @@ impl Outbox {
     pub(in crate::app) fn clear(&self, receiver: ReceiverId, now: Mark) {
         let mut inner = self.inner();
         if let Some(found) = inner.receivers.get_mut(&receiver) {
-            found.waiting.clear();
+            for (_, id) in std::mem::take(&mut found.waiting) {
+                found.known.remove(&id);
+            }
             inner.reschedule(receiver, now);
         }
     }

@@ -12,6 +12,7 @@ use bytes::Bytes;
 
 use crate::app::App;
 use crate::app::deliveries::{self, Parcel, Tried};
+use crate::app::stranded;
 use crate::background::pulse::Pulse;
 use crate::background::{BoxFuture, Loop, STEP_MAX};
 use crate::delivery::{Post, Rest, Sender, Sent, Verdict};
@@ -68,6 +69,9 @@ impl Deliverer {
 
     async fn claim_and_send(&self) {
         let app = &self.shared.app;
+        if let Err(error) = stranded::find(app).await {
+            tracing::warn!(%error, "the deliveries on disk could not be looked at again");
+        }
         match deliveries::claim(app, CLAIM_MAX).await {
             Ok(parcels) if parcels.is_empty() => {
                 tokio::select! {

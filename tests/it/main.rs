@@ -14,3 +14,4 @@ mod health;
 mod loops;
 mod money;
 mod sim;
+mod webhooks;

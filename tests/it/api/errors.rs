@@ -120,6 +120,23 @@ async fn wrong_callers(found: &mut Found) {
     found.note("too little money", 402, "insufficient_balance", &reply);
 }
 
+/// Receivers that cannot be connected, or not be sent to.
+async fn receivers(found: &mut Found) {
+    const HOOKS: &str = "/v1/webhooks";
+    let house = House::with(1, |it| it.webhooks.rules.receivers = 1).await;
+    let ask = async |url: &str| house.ask("POST", HOOKS, Some(json!({ "url": url }))).await;
+    let reply = ask("https://user@a.example/").await;
+    found.note("a URL with a user name", 400, "invalid_receiver_url", &reply);
+    let id = ask("https://a.example/").await.json()["id"].as_str().unwrap().to_owned();
+    let reply = ask("https://b.example/").await;
+    found.note("too many receivers", 400, "too_many_receivers", &reply);
+    house.ask("DELETE", &format!("{HOOKS}/{id}"), None).await;
+    let body = json!({ "since": "2025-12-31T00:00:00Z" });
+    let reply = house.ask("POST", &format!("{HOOKS}/{id}/recover"), Some(body)).await;
+    found.note("a receiver that is disabled", 400, "receiver_disabled", &reply);
+    house.examine().await;
+}
+
 /// Limits that are reached.
 async fn limits(found: &mut Found) {
     let house = House::with(1, |it| {
@@ -237,6 +254,7 @@ async fn every_row_of_the_table_is_the_answer_to_some_request() {
     let mut found = Found::default();
     wrong_requests(&mut found).await;
     wrong_callers(&mut found).await;
+    receivers(&mut found).await;
     limits(&mut found).await;
     disk_trouble(&mut found).await;
     disk_queue(&mut found).await;

@@ -24,6 +24,8 @@ struct State {
     trouble: Option<Trouble>,
     is_shut: bool,
     cut: Option<Cut>,
+    /// Syncs until the one that fails, which is on disk all the same.
+    lying_sync: Option<u64>,
 }
 
 /// How every write, growth and sync fails.
@@ -90,6 +92,11 @@ impl TestDisk {
         self.state().trouble = None;
     }
 
+    /// Makes the sync of that number from now, counted from 1, fail although its bytes are kept.
+    pub fn fail_sync(&self, number: u64) {
+        self.state().lying_sync = Some(number);
+    }
+
     /// Holds every sync up for as long as the gate lives.
     pub fn shut(&self) -> Gate {
         self.state().is_shut = true;
@@ -103,6 +110,11 @@ impl TestDisk {
         let mut state = self.state();
         let synced = state.bytes.clone();
         state.cut = Some(Cut { acts, loss, synced, image: None });
+    }
+
+    /// Whether the process has ended; what it does now happens nowhere.
+    pub fn has_ended(&self) -> bool {
+        self.state().cut.as_ref().is_some_and(|it| it.image.is_some())
     }
 
     /// Takes the end back if it did not come; whether it came.
@@ -144,6 +156,10 @@ impl State {
         self.act()?;
         if let Some(cut) = self.cut.as_mut().filter(|it| it.image.is_none()) {
             cut.synced.clone_from(&self.bytes);
+        }
+        self.lying_sync = self.lying_sync.and_then(|it| it.checked_sub(1));
+        if self.lying_sync.take_if(|it| *it == 0).is_some() {
+            return Err(io::Error::other("the device does not answer"));
         }
         Ok(())
     }

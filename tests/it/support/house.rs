@@ -12,6 +12,7 @@ use errand::domain::account::{AccountId, KeyId, Rights};
 use errand::domain::money::{Amount, Currency};
 use errand::domain::time::Timestamp;
 use errand::inbound::{Peer, Service};
+use errand::outbound::Resolver;
 use errand::outbound::fake::Internet;
 use errand::sys::clock::Clock;
 use errand::sys::entropy::Entropy;
@@ -36,6 +37,8 @@ pub struct House {
     pub config: Config,
     pub clock: Clock,
     pub internet: Internet,
+    /// What answers names at the next start; the internet unless a test says otherwise.
+    pub resolver: Arc<dyn Resolver>,
     pub script: Script,
     /// What the next start offers beside the built-in kinds.
     pub agents: Vec<Arc<dyn Agent>>,
@@ -64,10 +67,12 @@ impl House {
         config.queue.account_workers = 4;
         change(&mut config);
         let script = Script::default();
+        let internet = Internet::new();
         let mut house = Self {
             config,
             clock: Clock::simulated(EPOCH),
-            internet: Internet::new(),
+            resolver: Arc::new(internet.clone()),
+            internet,
             agents: vec![Arc::new(script.clone())],
             script,
             entropy: Entropy::seeded(seed),
@@ -90,7 +95,7 @@ impl House {
             clock: self.clock.clone(),
             entropy: self.entropy.clone(),
             disk: Arc::new(self.disk.clone()),
-            resolver: Arc::new(self.internet.clone()),
+            resolver: Arc::clone(&self.resolver),
             dialer: Arc::new(self.internet.clone()),
             agents: self.agents.clone(),
         };

@@ -4,7 +4,6 @@
 //! unstopped, and the next life begins on a copy of what the disk showed at that moment.
 
 use errand::config::Config;
-use errand::sys::clock::Clock;
 use errand::sys::entropy::Entropy;
 use tokio::runtime::{Builder, Runtime};
 
@@ -35,7 +34,7 @@ impl Lives {
     /// Ends the present life without a warning, and begins the next one.
     pub fn kill(&mut self) {
         let image = self.house.disk.image();
-        let now = self.live(async |house| house.clock.now());
+        let died = self.live(async |house| house.clock.mark());
         let ended = (self.house.forget(), self.runtime.take());
         drop(ended);
         self.deaths += 1;
@@ -44,7 +43,8 @@ impl Lives {
         self.house.disk = TestDisk::on(image);
         self.runtime = Some(runtime());
         self.live(async |house| {
-            house.clock = Clock::simulated(now);
+            // The host lives on: its clock goes on where the process died.
+            house.clock.sleep(died.left()).await;
             house.start().await;
         });
     }

@@ -6,6 +6,7 @@ mod golden;
 mod house;
 pub mod http;
 mod lives;
+pub mod receiver;
 mod script;
 
 pub use client::Client;
@@ -14,4 +15,5 @@ pub use golden::{golden, shown};
 pub use house::{House, KIND, RUNS, path_of};
 pub use http::Reply;
 pub use lives::Lives;
+pub use receiver::{Act, Receiver};
 pub use script::Script;

@@ -1,0 +1,116 @@
+//! A wall clock that is set between attempts and across a restart.
+//!
+//! Source: research on webhooks, section D, faults F34 to F36.
+
+use std::time::Duration;
+
+use errand::config::Config;
+use serde_json::{Value, json};
+
+use super::hooks::{PAUSES, SECOND, check_all, house_with, log, minutes, run, settled};
+use crate::support::{Act, House};
+
+const HOUR_MS: i64 = 3_600_000;
+const YEAR_MS: i64 = 365 * 24 * HOUR_MS;
+/// One hour on, ten years on, one hour back, back to 1970.
+const STEPS: [i64; 4] = [HOUR_MS, 10 * YEAR_MS, -HOUR_MS, -1_767_225_600_000];
+
+/// A clock that is ten years ahead makes everything old; what is kept is not the matter here.
+fn kept(config: &mut Config) {
+    minutes(config);
+    config.runs.retention = None;
+}
+
+/// What is done with the clock after an attempt.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// It is set.
+    Running,
+    /// It is set while the daemon is down.
+    Stopped,
+}
+
+async fn step(house: &mut House, how: How, millis: i64) {
+    match how {
+        How::Running => house.clock.step(millis),
+        How::Stopped => {
+            house.stop().await;
+            house.clock.step(millis);
+            house.start().await;
+        }
+    }
+}
+
+#[track_caller]
+fn check_stamps(line: &Value) {
+    assert!(line["finished_at"].as_str() >= line["created_at"].as_str(), "{line}");
+}
+
+/// F34 to F36: attempts come neither early nor late, whatever the wall clock shows.
+#[tokio::test(start_paused = true)]
+async fn a_set_clock_makes_no_attempt_early_and_none_late() {
+    for how in [How::Running, How::Stopped] {
+        for millis in STEPS {
+            let (mut house, receiver, hook) = house_with(Act::Answer(500), kept).await;
+            run(&house, json!({})).await;
+            for count in 1..=5 {
+                receiver.wait(count).await;
+                house.clock.sleep(Duration::from_secs(5)).await;
+                // There and back again, and a step that stays.
+                step(&mut house, how, if count % 2 == 0 { -millis } else { millis }).await;
+            }
+            settled(&house, &[&hook]).await;
+            let seen = receiver.seen();
+            assert_eq!(seen.len(), 6, "{how:?} {millis}");
+            for (number, least) in PAUSES.into_iter().enumerate() {
+                let found = seen[number + 1].at.since(seen[number].at).as_secs();
+                let most = least + least / 10 + 2;
+                assert!((least..=most).contains(&found), "{how:?} {millis}: {found} for {least}");
+            }
+            check_stamps(&log(&house, &hook).await[0]);
+            check_all(&house, &[(&receiver, &hook)], 1, SECOND).await;
+        }
+    }
+}
+
+/// F34 to F36: the first attempt too, and events of before and after stand in the log.
+#[tokio::test(start_paused = true)]
+async fn a_set_clock_before_the_first_attempt_loses_nothing() {
+    for how in [How::Running, How::Stopped] {
+        for millis in STEPS {
+            let (mut house, receiver, hook) = house_with(Act::Answer(204), kept).await;
+            let begun = house.clock.mark();
+            run(&house, json!({})).await;
+            step(&mut house, how, millis).await;
+            run(&house, json!({})).await;
+            settled(&house, &[&hook]).await;
+            assert!(begun.elapsed() <= Duration::from_secs(125), "{how:?} {millis}");
+            assert_eq!(receiver.count(), 2);
+            let lines = log(&house, &hook).await;
+            assert_eq!(lines.len(), 2, "{how:?} {millis}");
+            lines.iter().for_each(check_stamps);
+            check_all(&house, &[(&receiver, &hook)], 2, SECOND).await;
+            if millis.abs() <= HOUR_MS {
+                house.clock.step(-millis);
+                house.clock.sleep(Duration::from_hours(1)).await;
+                assert_eq!(log(&house, &hook).await, lines, "another order, or a line is gone");
+            }
+        }
+    }
+}
+
+/// F34: a clock that is ten years ahead for a while makes the log forget nothing that it should
+/// keep, once it is right again.
+#[tokio::test(start_paused = true)]
+async fn an_end_while_the_clock_is_back_is_sent_and_logged() {
+    let (house, receiver, hook) = house_with(Act::Answer(204), minutes).await;
+    let asked = house.run(json!({ "ms": 20_000 })).await;
+    house.clock.sleep(Duration::from_secs(5)).await;
+    // The run was begun in what is the future now.
+    house.clock.step(-YEAR_MS);
+    house.over(&asked).await;
+    let begun = house.clock.mark();
+    settled(&house, &[&hook]).await;
+    assert!(begun.elapsed() <= Duration::from_secs(61), "{:?}", begun.elapsed());
+    check_all(&house, &[(&receiver, &hook)], 1, SECOND).await;
+}
