@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::domain::account::AccountId;
 use crate::store::disk::Disk;
 use crate::store::doctor::findings::{Findings, Problem};
-use crate::store::doctor::{indexes, money, rows, runs};
+use crate::store::doctor::{deliveries, indexes, money, rows, runs};
 use crate::store::error::Error;
 use crate::store::file::Store;
 use crate::store::key::{Key, Parts};
@@ -44,7 +44,8 @@ pub fn examine(store: &Store) -> Result<Findings, Error> {
             findings.entries = findings.entries.saturating_add(ledger.entries);
             money::check_runs(view, account, ledger, tally, findings)
         })?;
-        indexes::check(view, &kinds, findings)
+        indexes::check(view, &kinds, findings)?;
+        deliveries::check(view, findings)
     })?;
     let accounts = findings.tables.iter().find(|it| it.0 == Table::Accounts.name());
     findings.accounts = accounts.map_or(0, |it| it.1);
@@ -131,7 +132,7 @@ mod tests {
         assert!(findings.is_clean());
         assert_eq!((findings.accounts, findings.entries), (2, 3));
         let rows = |table: Table| findings.tables.iter().find(|it| it.0 == table.name()).unwrap().1;
-        assert_eq!(rows(Table::Runs), 5);
+        assert_eq!(rows(Table::Runs), 6);
         assert_eq!((rows(Table::Ghosts), rows(Table::Claims), rows(Table::Queue)), (1, 2, 2));
     }
 

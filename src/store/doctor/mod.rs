@@ -2,7 +2,8 @@
 //!
 //! It promises that a file without a problem keeps every rule that `tables` names: each record
 //! carries its checksum and can be read, each index agrees with its rows both ways, each run that
-//! is not over stands in the queue or has a claim, and all money adds up. It reads one moment of
+//! is not over stands in the queue or has a claim, each delivery that is not over stands in the
+//! outbox, and all money adds up. It reads one moment of
 //! the file, row by row, and needs the same memory for a small file and for a large one. It
 //! changes nothing.
 //!
@@ -10,6 +11,7 @@
 //! rows; [`verify_ledger`] the part of it that is about money.
 
 mod charges;
+mod deliveries;
 mod examine;
 mod findings;
 mod indexes;
@@ -20,6 +22,8 @@ mod runs;
 
 #[cfg(test)]
 mod sample;
+#[cfg(test)]
+mod told;
 
 pub use examine::{LedgerSums, check_pages, examine, verify_ledger};
 pub use findings::{Fault, Findings, PROBLEMS_MAX, Problem};

@@ -10,7 +10,7 @@ use crate::domain::outcome::{Ending, Failure, Reason, Report};
 use crate::domain::run::{Run, RunId, Status, Trigger};
 use crate::domain::secret::KeyHash;
 use crate::domain::time::Timestamp;
-use crate::store::doctor::{Findings, examine};
+use crate::store::doctor::{Findings, examine, told};
 use crate::store::ledger::{self, Line};
 use crate::store::queue::{self, Claim};
 use crate::store::{Error, MemoryDisk, Options, Store, Txn, Verify, accounts, keys, runs};
@@ -159,7 +159,8 @@ fn fill(txn: &mut Txn<'_>) -> Result<(), Error> {
     end(txn, FAILED, Ending::Failed(failure))?;
     let ghost = find(txn, GHOST)?;
     runs::put_ghost(txn, &ghost)?;
-    runs::remove(txn, &ghost)
+    runs::remove(txn, &ghost)?;
+    told::fill(txn)
 }
 
 /// A key of an account.
