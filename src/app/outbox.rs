@@ -241,13 +241,10 @@ mod tests {
     use crate::domain::time::Timestamp;
     use crate::sys::clock::Clock;
 
-    fn place(account: u8, receiver: u8, id: u8) -> Place {
-        let [account, receiver, id] = [account, receiver, id].map(|it| [it; 16]);
-        Place {
-            account: Id::from_bytes(account),
-            receiver: Id::from_bytes(receiver),
-            id: Id::from_bytes(id),
-        }
+    fn place(account: u64, receiver: u64, id: u64) -> Place {
+        let bytes = |it: u64| u128::from(it).to_be_bytes();
+        let (account, receiver) = (Id::from_bytes(bytes(account)), Id::from_bytes(bytes(receiver)));
+        Place { account, receiver, id: Id::from_bytes(bytes(id)) }
     }
 
     struct Bench {
@@ -363,5 +360,38 @@ mod tests {
             bench.end(place, Lane::Fast, State::Ok);
         }
         assert!(bench.take(100).is_empty() && bench.outbox.inner().receivers.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_added_twice_is_sent_once() {
+        let bench = Bench::new(4, 4);
+        let (first, later) = (place(1, 10, 1), bench.now.after(Duration::from_mins(1)));
+        bench.add(first, State::Ok);
+        bench.outbox.add(first, later, State::Ok, bench.now);
+        assert_eq!(bench.take(100), [first]);
+        bench.add(first, State::Ok);
+        assert!(bench.take(100).is_empty());
+        bench.end(first, Lane::Fast, State::Ok);
+        bench.add(first, State::Ok);
+        assert_eq!(bench.take(100), [first]);
+    }
+
+    /// Source: research on webhooks, fault F39: with 80 ms for an answer this is less than a second.
+    #[tokio::test(start_paused = true)]
+    async fn five_thousand_black_holes_keep_five_thousand_others_waiting_for_ten_rounds() {
+        let bench = Bench::new(512, 2_048);
+        for number in 0..10_000_u64 {
+            let state = if number % 2 == 0 { State::Ok } else { State::Failing };
+            bench.add(place(number / 100, number, number), state);
+        }
+        let (mut healthy, mut rounds) = (0, 0);
+        while healthy < 5_000 {
+            let mut answered = bench.outbox.take(10_000, bench.now);
+            answered.retain(|it| it.1 == Lane::Fast);
+            healthy += answered.len();
+            answered.into_iter().for_each(|(it, lane)| bench.end(it, lane, State::Ok));
+            rounds += 1;
+        }
+        assert_eq!((rounds, bench.outbox.under_way()), (10, (0, 2_048)));
     }
 }

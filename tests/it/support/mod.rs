@@ -10,7 +10,7 @@ pub mod receiver;
 mod script;
 
 pub use client::Client;
-pub use disk::{Loss, TestDisk, Trouble};
+pub use disk::{Loss, Trouble};
 pub use golden::{golden, shown};
 pub use house::{House, KIND, RUNS, path_of};
 pub use http::Reply;
