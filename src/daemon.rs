@@ -4,8 +4,6 @@
 //! A [`World`] holds what the daemon cannot make itself: time, randomness, network and disk. A
 //! test gives it fakes of these four and nothing else, and runs the same daemon as `errand serve`.
 
-use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +21,7 @@ use crate::delivery::Sender;
 use crate::domain::receiver::UrlPolicy;
 use crate::inbound::{Edge, Service};
 use crate::outbound::{
-    BadRoots, Client, Dialer, Guard, GuardConfig, Ports, Resolver, SystemResolver, TcpDialer, Trust,
+    Client, Dialer, Guard, GuardConfig, Ports, Resolver, SystemResolver, TcpDialer, Trust,
 };
 use crate::store::{self, Disk, Options, Seal, Store, seal};
 use crate::sys::clock::Clock;
@@ -31,6 +29,9 @@ use crate::sys::entropy::Entropy;
 use crate::sys::host;
 use crate::sys::metrics::Metrics;
 use crate::sys::shutdown::{Phase, Shutdown};
+
+mod start_error;
+pub use start_error::StartError;
 
 /// What the daemon cannot make itself.
 pub struct World {
@@ -58,25 +59,6 @@ pub struct Daemon {
     in_flight: InFlight,
     loops: JoinSet<()>,
     store: Store,
-}
-
-/// Why a daemon did not start; nothing runs, and the file is as it was.
-#[derive(Debug)]
-pub enum StartError {
-    /// The file cannot be used.
-    Store(store::Error),
-    /// The operations cannot be opened on it.
-    App(crate::app::Error),
-    /// The file of extra roots cannot be read.
-    Roots(PathBuf, std::io::Error),
-    /// The file of extra roots is not one.
-    BadRoots(PathBuf, BadRoots),
-    /// Two agents have the same kind.
-    Kind(String),
-    /// The minute tick cannot start.
-    Pulse(String),
-    /// The master key cannot be read, or not be written.
-    MasterKey(std::io::Error),
 }
 
 impl World {
@@ -372,36 +354,6 @@ const fn targets(mode: Mode) -> UrlPolicy {
     match mode {
         Mode::Serve => UrlPolicy::Public,
         Mode::Dev => UrlPolicy::Development,
-    }
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Store(error) => write!(f, "{error}"),
-            Self::App(error) => write!(f, "{error}"),
-            Self::Roots(path, error) => {
-                write!(f, "outbound.extra_roots: {}: {error}", path.display())
-            }
-            Self::BadRoots(path, error) => {
-                write!(f, "outbound.extra_roots: {}: {error}", path.display())
-            }
-            Self::Kind(error) => write!(f, "{error}"),
-            Self::Pulse(error) => write!(f, "the minute tick cannot start: {error}"),
-            Self::MasterKey(error) => write!(f, "the master key: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for StartError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Store(error) => Some(error),
-            Self::App(error) => Some(error),
-            Self::Roots(_, error) | Self::MasterKey(error) => Some(error),
-            Self::BadRoots(_, error) => Some(error),
-            Self::Kind(_) | Self::Pulse(_) => None,
-        }
     }
 }
 

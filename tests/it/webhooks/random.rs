@@ -32,7 +32,7 @@ enum Deaths {
     None,
 }
 
-/// A receiver, whether it was disabled, and how many ends it should have heard of.
+/// A receiver, and whether it was disabled.
 struct Known {
     receiver: Receiver,
     hook: Hook,
