@@ -5,9 +5,8 @@
 //! test gives it fakes of these four and nothing else, and runs the same daemon as `errand serve`.
 
 mod open;
+mod start_error;
 
-use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,14 +21,15 @@ use crate::background::{self, Busy, Deliverer, InFlight, Janitor, Pulse, Worker}
 use crate::config::Config;
 use crate::daemon::open::targets;
 use crate::inbound::{Edge, Service};
-use crate::outbound::{BadRoots, Client, Dialer, Resolver, SystemResolver, TcpDialer};
-use crate::store::{self, Disk, Store};
+use crate::outbound::{Client, Dialer, Resolver, SystemResolver, TcpDialer};
+use crate::store::{Disk, Store};
 use crate::sys::clock::Clock;
 use crate::sys::entropy::Entropy;
 use crate::sys::host;
 use crate::sys::shutdown::{Phase, Shutdown};
 
 pub use open::{Opened, open};
+pub use start_error::StartError;
 
 /// What the daemon cannot make itself.
 pub struct World {
@@ -57,25 +57,6 @@ pub struct Daemon {
     in_flight: InFlight,
     loops: JoinSet<()>,
     store: Store,
-}
-
-/// Why a daemon did not start; nothing runs, and the file is as it was.
-#[derive(Debug)]
-pub enum StartError {
-    /// The file cannot be used.
-    Store(store::Error),
-    /// The operations cannot be opened on it.
-    App(crate::app::Error),
-    /// The file of extra roots cannot be read.
-    Roots(PathBuf, std::io::Error),
-    /// The file of extra roots is not one.
-    BadRoots(PathBuf, BadRoots),
-    /// Two agents have the same kind.
-    Kind(String),
-    /// The minute tick cannot start.
-    Pulse(String),
-    /// The master key cannot be read, or not be written.
-    MasterKey(std::io::Error),
 }
 
 impl World {
@@ -221,36 +202,6 @@ fn bench(config: &Config, clock: &Clock, client: Client) -> Bench {
         user_agent: config.agents.user_agent.clone(),
         politeness: config.agents.politeness,
         targets: targets(config.mode),
-    }
-}
-
-impl fmt::Display for StartError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Store(error) => write!(f, "{error}"),
-            Self::App(error) => write!(f, "{error}"),
-            Self::Roots(path, error) => {
-                write!(f, "outbound.extra_roots: {}: {error}", path.display())
-            }
-            Self::BadRoots(path, error) => {
-                write!(f, "outbound.extra_roots: {}: {error}", path.display())
-            }
-            Self::Kind(error) => write!(f, "{error}"),
-            Self::Pulse(error) => write!(f, "the minute tick cannot start: {error}"),
-            Self::MasterKey(error) => write!(f, "the master key: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for StartError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Store(error) => Some(error),
-            Self::App(error) => Some(error),
-            Self::Roots(_, error) | Self::MasterKey(error) => Some(error),
-            Self::BadRoots(_, error) => Some(error),
-            Self::Kind(_) | Self::Pulse(_) => None,
-        }
     }
 }
 

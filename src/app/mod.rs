@@ -31,6 +31,7 @@ pub mod runs;
 mod settle;
 pub mod stranded;
 mod under_way;
+mod waiting;
 
 pub mod upkeep;
 

@@ -17,8 +17,9 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use crate::app::lane::{Lane, Lanes, Pace, Taken, Traffic};
+use crate::app::waiting::{IN_FLIGHT_MAX, Receiver, Standing};
 use crate::domain::account::AccountId;
-use crate::domain::delivery::{DeliveryId, Place};
+use crate::domain::delivery::Place;
 use crate::domain::health::State;
 use crate::domain::receiver::ReceiverId;
 use crate::sys::clock::Mark;
@@ -32,29 +33,6 @@ struct Inner {
     receivers: HashMap<ReceiverId, Receiver>,
     /// When something will be due for those who have nothing due.
     wheel: BTreeSet<(Mark, ReceiverId)>,
-}
-
-struct Receiver {
-    account: AccountId,
-    pace: Pace,
-    /// Lets a few attempts through at the same time.
-    gate: Arc<Semaphore>,
-    waiting: BTreeSet<(Mark, DeliveryId)>,
-    /// Those that wait and those that are under way; none stands here twice.
-    known: HashSet<DeliveryId>,
-    in_flight: usize,
-    standing: Standing,
-}
-
-/// Where a receiver stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
-    /// Nowhere: it has as many attempts under way as it may have, or nothing waits for it.
-    Aside,
-    /// On the wheel, until this moment.
-    Later(Mark),
-    /// Among those who are ready, in this lane.
-    Ready(Lane),
 }
 
 impl Outbox {
@@ -218,44 +196,18 @@ impl Inner {
     }
 }
 
-impl Receiver {
-    fn belongs(&self, now: Mark) -> Standing {
-        let (lane, most) = match self.pace {
-            Pace { state: State::Failing, .. } => (Lane::Slow, IN_FLIGHT_FAILING_MAX),
-            Pace { state: State::Ok, is_quick: true } => (Lane::Fast, CLAIMED_MAX),
-            Pace { state: State::Unknown | State::Ok, .. } => (Lane::Fast, IN_FLIGHT_MAX),
-        };
-        match self.waiting.first() {
-            Some(_) if self.in_flight >= most => Standing::Aside,
-            Some((at, _)) if *at > now => Standing::Later(*at),
-            Some(_) => Standing::Ready(lane),
-            None => Standing::Aside,
-        }
-    }
-}
-
-/// Attempts under way to one receiver. Source: the contract, section 8.
-const IN_FLIGHT_MAX: usize = 4;
-/// Attempts that are claimed for a receiver that answers at once, those under way included.
-/// Source: the contract, section 8.
-const CLAIMED_MAX: usize = 256;
-/// The same while it fails. Source: the contract, section 8.
-const IN_FLIGHT_FAILING_MAX: usize = 1;
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::waiting::IN_FLIGHT_FAILING_MAX;
     use crate::domain::id::Id;
     use crate::domain::time::Timestamp;
     use crate::sys::clock::Clock;
 
-    fn place(account: u8, receiver: u8, id: u8) -> Place {
-        let [account, receiver, id] = [account, receiver, id].map(|it| [it; 16]);
-        Place {
-            account: Id::from_bytes(account),
-            receiver: Id::from_bytes(receiver),
-            id: Id::from_bytes(id),
-        }
+    fn place(account: u64, receiver: u64, id: u64) -> Place {
+        let bytes = |it: u64| u128::from(it).to_be_bytes();
+        let (account, receiver) = (Id::from_bytes(bytes(account)), Id::from_bytes(bytes(receiver)));
+        Place { account, receiver, id: Id::from_bytes(bytes(id)) }
     }
 
     struct Bench {
@@ -388,5 +340,38 @@ mod tests {
             bench.end(place, Lane::Fast, State::Ok);
         }
         assert!(bench.take(100).is_empty() && bench.outbox.inner().receivers.is_empty());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_added_twice_is_sent_once() {
+        let bench = Bench::new(4, 4);
+        let (first, later) = (place(1, 10, 1), bench.now.after(Duration::from_mins(1)));
+        bench.add(first, State::Ok);
+        bench.outbox.add(first, later, State::Ok, bench.now);
+        assert_eq!(bench.take(100), [first]);
+        bench.add(first, State::Ok);
+        assert!(bench.take(100).is_empty());
+        bench.end(first, Lane::Fast, State::Ok);
+        bench.add(first, State::Ok);
+        assert_eq!(bench.take(100), [first]);
+    }
+
+    /// With 80 ms for an answer this is less than a second.
+    #[tokio::test(start_paused = true)]
+    async fn five_thousand_black_holes_keep_five_thousand_others_waiting_for_ten_rounds() {
+        let bench = Bench::new(512, 2_048);
+        for number in 0..10_000_u64 {
+            let state = if number % 2 == 0 { State::Ok } else { State::Failing };
+            bench.add(place(number / 100, number, number), state);
+        }
+        let (mut healthy, mut rounds) = (0, 0);
+        while healthy < 5_000 {
+            let mut answered = bench.outbox.take(10_000, bench.now);
+            answered.retain(|it| it.lane == Lane::Fast);
+            healthy += answered.len();
+            answered.into_iter().for_each(|it| bench.end(it.place, it.lane, State::Ok));
+            rounds += 1;
+        }
+        assert_eq!((rounds, bench.outbox.under_way()), (10, 2_048));
     }
 }

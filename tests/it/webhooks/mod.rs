@@ -7,6 +7,7 @@ mod api;
 mod logs;
 mod refusals;
 
+mod backlog;
 mod clocks;
 mod deaths;
 mod deletions;

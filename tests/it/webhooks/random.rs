@@ -8,7 +8,7 @@ use super::hooks::{Hook, SECOND, check_all, connect, delete, log, minutes, settl
 use crate::support::{Act, House, Lives, Loss, Receiver, path_of};
 
 /// Seeds of one test run, and what each of them does.
-const SEEDS: u64 = 12;
+const SEEDS: u64 = 16;
 const STEPS: usize = 25;
 
 /// What a seed has drawn, one number after the other.
@@ -32,7 +32,7 @@ enum Deaths {
     None,
 }
 
-/// A receiver, whether it was disabled, and how many ends it should have heard of.
+/// A receiver, and whether it was disabled.
 struct Known {
     receiver: Receiver,
     hook: Hook,

@@ -31,7 +31,6 @@ async fn a_foreign_id_is_as_good_as_none() {
             ("POST", format!("/deliveries/{foreign_delivery}/resend"), Value::Null),
         ] {
             let body = Some(body).filter(|it| !it.is_null());
-            // The recovery reads the clock first: what it looks for must lie in the past.
             answers.push(house.ask(method, &format!("{HOOKS}/{id}{tail}"), body).await);
         }
     }
