@@ -59,7 +59,7 @@ use crate::domain::run::{Run, Status};
 use crate::domain::time::Timestamp;
 use crate::store::{Seal, Store, accounts as kept_accounts, keys as kept_keys, meta, runs_list};
 use crate::sys::beats::Beats;
-use crate::sys::clock::Clock;
+use crate::sys::clock::{Clock, Mark};
 use crate::sys::entropy::Entropy;
 use crate::sys::metrics::Metrics;
 use crate::sys::shutdown::{Phase, Shutdown};
@@ -95,6 +95,7 @@ pub(in crate::app) struct Inner {
     /// Failed commits after which the file was read again.
     pub(in crate::app) failures_seen: AtomicU64,
     pub(in crate::app) started_at: Timestamp,
+    pub(in crate::app) start_mark: Mark,
 }
 
 /// What an operator decides about the operations.
@@ -183,7 +184,7 @@ impl App {
             }
             Ok::<_, Error>(())
         })?;
-        let started_at = clock.now();
+        let (started_at, start_mark) = (clock.now(), clock.mark());
         let lanes = settings.webhooks.lanes;
         let keys = KeyTable::new(&accounts, store.read(kept_keys::scan)?);
         let line = Line::new(settings.account_workers, store.read(crate::store::queue::accounts)?);
@@ -212,6 +213,7 @@ impl App {
             boot,
             failures_seen: AtomicU64::new(0),
             started_at,
+            start_mark,
         })))
     }
 
@@ -264,6 +266,12 @@ impl App {
     /// Safe: nothing is lost when the future is dropped.
     pub async fn drains(&self) {
         self.0.shutdown.reached(Phase::Draining).await;
+    }
+
+    /// The time by which things grow old: that of the wall clock, but never further ahead than this
+    /// daemon has run since its start. A clock that was set forward makes nothing old at once.
+    pub(in crate::app) fn aging_now(&self) -> Timestamp {
+        self.0.clock.now().min(self.0.started_at.after(self.0.start_mark.elapsed()))
     }
 
     /// When this daemon opened its file.

@@ -29,7 +29,7 @@ pub enum Disk {
 /// What the store says; what went before is gone.
 pub async fn expire(app: &App) -> Result<usize, Error> {
     let Some(retention) = app.0.settings.retention else { return Ok(0) };
-    let before = app.0.clock.now().before(retention);
+    let before = app.aging_now().before(retention);
     let mut gone = 0_usize;
     for Account { id, .. } in app.0.store.read(accounts::scan)? {
         loop {
@@ -57,7 +57,7 @@ pub async fn expire(app: &App) -> Result<usize, Error> {
 ///
 /// What the store says; what went before is gone.
 pub async fn expire_deliveries(app: &App) -> Result<usize, Error> {
-    let before = app.0.clock.now().before(app.0.settings.webhooks.retention);
+    let before = app.aging_now().before(app.0.settings.webhooks.retention);
     let mut gone = 0_usize;
     for Account { id, .. } in app.0.store.read(accounts::scan)? {
         for receiver in app.0.store.read(|view| receivers::scan(view, id))? {

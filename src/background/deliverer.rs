@@ -162,12 +162,14 @@ async fn made(shared: &Arc<Shared>, parcel: &mut Parcel, now: Timestamp) -> Opti
     let (inside, sent) = (Arc::clone(shared), parcel.clone());
     let mut sending = tokio::spawn(async move { send(&inside, &sent, now).await });
     let whole = async {
-        match app.clock().within(MOVE_OVER_AFTER, &mut sending).await {
-            Ok(came) => came,
-            Err(_) => {
-                deliveries::move_over(app, parcel);
-                (&mut sending).await
+        let mut pause = MOVE_OVER_AFTER;
+        loop {
+            match app.clock().within(pause, &mut sending).await {
+                Ok(came) => break came,
+                Err(_) => deliveries::move_over(app, parcel),
             }
+            // The slow lane may have been full.
+            pause = MOVE_OVER_AGAIN;
         }
     };
     let came = tokio::select! {
@@ -264,5 +266,7 @@ const CLAIM_MAX: usize = 256;
 const TROUBLE_PAUSE: Duration = Duration::from_secs(1);
 /// After this time an attempt makes way for others. Source: the contract, section 8.
 const MOVE_OVER_AFTER: Duration = Duration::from_millis(250);
+/// And after this time again, when there was no room for it.
+const MOVE_OVER_AGAIN: Duration = Duration::from_secs(1);
 /// Time that a claimed attempt waits for the others to its receiver; then it is given back.
 const GATE_WAIT: Duration = Duration::from_secs(1);

@@ -113,7 +113,7 @@ async fn a_deadline_is_not_reached_by_setting_the_clock() {
     }
 }
 
-/// Source: research on runs, fault S7: ids stay unique and sorted.
+/// Source: the contract, section 6; fault S7: ids stay unique and sorted.
 #[tokio::test(start_paused = true)]
 async fn ids_grow_across_steps_and_restarts() {
     let mut house = House::with(1, |it| it.queue.workers = 0).await;

@@ -138,7 +138,7 @@ async fn an_output_that_is_too_long_is_a_failure_and_the_longest_is_not() {
     house.examine().await;
 }
 
-/// Source: research on runs, fault Q24; the rule: a kind may be taken out of the catalogue.
+/// Source: the contract, section 6; fault Q24; the rule: a kind may be taken out of the catalogue.
 #[tokio::test(start_paused = true)]
 async fn a_run_whose_kind_was_removed_fails_and_its_money_comes_back() {
     let mut house = House::with(1, |it| it.queue.workers = 0).await;

@@ -28,7 +28,7 @@ async fn what_is_accepted_without_workers_is_done_when_there_are_some() {
     house.examine().await;
 }
 
-/// Source: research on runs, fault Q12: no attempt is used up.
+/// Source: the contract, section 6; fault Q12: no attempt is used up.
 #[tokio::test(start_paused = true)]
 async fn a_stop_waits_for_what_will_be_done_and_gives_the_rest_back() {
     let mut house = House::with(1, |it| it.queue.workers = 2).await;

@@ -12,7 +12,7 @@ async fn begin(house: &mut House, workers: usize) {
     house.restart().await;
 }
 
-/// Source: research on runs, fault Q21: the one starts within the length of a run.
+/// Source: the contract, section 6; fault Q21: the one starts within the length of a run.
 #[tokio::test(start_paused = true)]
 async fn an_account_with_a_thousand_runs_does_not_hold_up_another_one() {
     let house = House::with(1, |it| it.limits.pending_runs = None).await;
@@ -82,7 +82,7 @@ async fn an_account_has_at_most_its_share_of_the_workers() {
     house.examine().await;
 }
 
-/// Source: research on runs, fault Q22; the contract, section 2: 429 `queue_full`.
+/// Source: the contract, section 6; fault Q22; the contract, section 2: 429 `queue_full`.
 #[tokio::test(start_paused = true)]
 async fn of_many_runs_at_once_as_many_are_accepted_as_may_wait() {
     let mut house = House::with(1, |it| it.queue.workers = 0).await;

@@ -8,7 +8,7 @@ use crate::support::{House, RUNS, Trouble, path_of};
 
 const HOUR: Duration = Duration::from_hours(1);
 
-/// Source: research on runs, 5.6, "Retention".
+/// Source: the contract, section 6, "Retention".
 #[tokio::test(start_paused = true)]
 async fn old_runs_are_forgotten_and_nothing_else_is() {
     let mut house = House::with(1, |it| it.runs.retention = Some(24 * HOUR)).await;
@@ -60,7 +60,7 @@ async fn a_run_that_waits_is_never_too_old() {
     house.examine().await;
 }
 
-/// Source: research on runs, fault Q14; the promise P11: heals without a restart.
+/// Source: the contract, section 6; fault Q14; the promise P11: heals without a restart.
 #[tokio::test(start_paused = true)]
 async fn what_is_done_while_the_disk_is_in_trouble_is_recorded_afterwards() {
     for trouble in [Trouble::Full, Trouble::Broken] {

@@ -1,6 +1,6 @@
 //! A daemon that dies between a claim and its record: nothing is lost, and nothing sent too often.
 //!
-//! Source: research on webhooks, section D, faults F01 to F04 and F08.
+//! Source: the contract, section 8; faults F01 to F04 and F08.
 
 use std::time::Duration;
 

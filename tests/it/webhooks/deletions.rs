@@ -1,6 +1,6 @@
 //! Receivers and runs that are deleted while events are on their way.
 //!
-//! Source: research on webhooks, section D, faults F43 and F44.
+//! Source: the contract, section 8; faults F43 and F44.
 
 use std::time::Duration;
 

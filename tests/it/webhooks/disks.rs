@@ -1,6 +1,6 @@
 //! A disk that is full, broken or slow while events are delivered.
 //!
-//! Source: research on webhooks, section D, faults F09 to F11.
+//! Source: the contract, section 8; faults F09 to F11.
 
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ async fn a_stop_with_a_full_disk_interrupts_what_was_not_recorded() {
 
 /// A commit whose last sync failed may be on disk all the same: what it says is found again.
 ///
-/// Source: research on webhooks, faults F09 and F10.
+/// Source: the contract, section 8, faults F09 and F10.
 #[tokio::test(start_paused = true)]
 async fn a_commit_that_is_on_disk_although_it_failed_strands_nothing() {
     for syncs in 1..=4 {

@@ -1,4 +1,4 @@
-//! Stopping while attempts are under way. Source: research on webhooks, fault F07.
+//! Stopping while attempts are under way. Source: the contract, section 8, fault F07.
 
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ async fn a_stop_does_not_wait_for_the_rest_of_answers() {
     }
 }
 
-/// Source: research on webhooks, fault F50.
+/// Source: the contract, section 8, fault F50.
 #[tokio::test(start_paused = true)]
 async fn a_second_daemon_on_the_same_file_does_not_start_and_sends_nothing() {
     use errand::daemon::{Daemon, World};

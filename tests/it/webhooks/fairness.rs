@@ -1,6 +1,6 @@
 //! A receiver that answers never waits for those that do not.
 //!
-//! Source: research on webhooks, section D, faults F39 and F40.
+//! Source: the contract, section 8; faults F39 and F40.
 
 use std::time::Duration;
 

@@ -150,8 +150,8 @@ pub fn check_signature(request: &Request, secret: &str) {
 /// What must hold after everything, for receivers and what they have seen.
 ///
 /// `told` is how many deliveries there must be for all of them, repetitions included; `unit` is
-/// what a second of the pauses takes: a sixtieth of one in development. Source: research on
-/// webhooks, section D, invariants I1 to I5 and I9.
+/// what a second of the pauses takes: a sixtieth of one in development. Source: the
+/// contract, section 8.
 pub async fn check_all(house: &House, told: &[(&Receiver, &Hook)], total: usize, unit: Duration) {
     let mut deliveries = 0;
     let mut bodies: BTreeMap<String, Vec<u8>> = BTreeMap::new();

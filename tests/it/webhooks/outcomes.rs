@@ -20,7 +20,7 @@ async fn first_attempt(act: Act) -> Value {
     only(&house, &hook).await["attempt_log"][0].clone()
 }
 
-/// Source: research on webhooks, faults F14 to F24 and F52.
+/// Source: the contract, section 8, faults F14 to F24 and F52.
 #[tokio::test(start_paused = true)]
 async fn what_comes_back_is_named_by_one_reason_and_detail() {
     for (act, code, reason, detail) in [
@@ -45,7 +45,7 @@ async fn what_comes_back_is_named_by_one_reason_and_detail() {
     }
 }
 
-/// Source: research on webhooks, faults F16 and F17: decided at the head, and quickly let go.
+/// Source: the contract, section 8, faults F16 and F17: decided at the head, and quickly let go.
 #[tokio::test(start_paused = true)]
 async fn what_comes_after_the_head_of_a_2xx_delays_nothing() {
     for act in [Act::Silence(200), Act::Flood(200)] {
@@ -59,7 +59,7 @@ async fn what_comes_after_the_head_of_a_2xx_delays_nothing() {
     }
 }
 
-/// Source: research on webhooks, faults F12, F13 and F30.
+/// Source: the contract, section 8, faults F12, F13 and F30.
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_is_not_made_is_named_too() {
     let house = House::new().await;
@@ -105,7 +105,7 @@ async fn a_connection_that_is_not_made_is_named_too() {
     check_all(&house, &told, 7, DEV_SECOND).await;
 }
 
-/// Source: research on webhooks, fault F46: a host without sockets is no fault of the receiver.
+/// Source: the contract, section 8, fault F46: a host without sockets is no fault of the receiver.
 #[tokio::test(start_paused = true)]
 async fn an_attempt_that_this_host_could_not_make_does_not_count() {
     let house = House::new().await;

@@ -1,6 +1,6 @@
 //! Receivers that flap, come back, or get more than they take; attempts that go wrong in us.
 //!
-//! Source: research on webhooks, section D, faults F41, F42, F47, F53, F54 and F56.
+//! Source: the contract, section 8; faults F41, F42, F47, F53, F54 and F56.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -168,7 +168,7 @@ async fn end(house: &House, story: &mut Story, deaths: Deaths) {
     check_all(house, &told, total, SECOND).await;
 }
 
-/// Source: research on webhooks, section D, invariants I1 to I5 and I9.
+/// Source: the contract, section 8; invariants I1 to I5 and I9.
 #[test]
 fn whatever_happens_when_every_event_is_sent_as_the_rules_say() {
     for seed in 0..SEEDS {

@@ -34,6 +34,18 @@ async fn the_signature_is_that_of_the_whole_secret_over_the_bytes_that_came() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_public_library_of_standard_webhooks_makes_the_same_signature() {
+    let (house, receiver, hook) = house_with(Act::Answer(204), |_| {}).await;
+    run(&house, json!({ "say": "café \"✓\" 😀\n" })).await;
+    receiver.wait(1).await;
+    let request = receiver.seen().remove(0);
+    let library = standardwebhooks::Webhook::new(&hook.secret).unwrap();
+    let stamp = request.header("webhook-timestamp").parse().unwrap();
+    let signed = library.sign(request.header("webhook-id"), stamp, &request.body).unwrap();
+    assert_eq!(request.header("webhook-signature"), signed);
+}
+
 /// Source: service interface, "Events", rule 8.
 #[tokio::test(start_paused = true)]
 async fn id_and_body_stay_and_timestamp_and_signature_are_fresh_at_every_attempt() {

@@ -133,7 +133,7 @@ async fn a_certificate_of_another_name_is_refused_and_nothing_is_sent() {
     check_all(&house, &[(&receiver, &hook)], 1, SECOND).await;
 }
 
-/// Source: service interface, "Events", rule 3: DNS is checked at every send; research on webhooks,
+/// Source: service interface, "Events", rule 3: DNS is checked at every send; the contract, section 8,
 /// situations R1 and R2.
 #[tokio::test(start_paused = true)]
 async fn a_name_that_turns_inwards_is_refused_at_that_send_and_counts() {
