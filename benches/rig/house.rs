@@ -11,7 +11,7 @@ use errand::config::Config;
 use errand::daemon::{Daemon, World};
 use errand::domain::account::{AccountId, Rights};
 use errand::domain::money::{Amount, Currency};
-use errand::domain::outcome::{Outcome, Report};
+use errand::domain::outcome::{Outcome, Report, Work};
 use errand::inbound::{self, Peer};
 use errand::outbound::BoxFuture;
 use errand::store::FileDisk;
@@ -107,8 +107,8 @@ impl Agent for Nothing {
         Ok(serde_json::to_string(input).unwrap())
     }
 
-    fn run<'a>(&'a self, _: &'a Task, _: &'a Bench) -> BoxFuture<'a, Outcome> {
+    fn run<'a>(&'a self, _: &'a Task, _: &'a Bench) -> BoxFuture<'a, Work> {
         let report = Report { output: "Nothing was done.".to_owned(), result: None };
-        Box::pin(std::future::ready(Outcome::Succeeded(report)))
+        Box::pin(std::future::ready(Work::from(Outcome::Succeeded(report))))
     }
 }

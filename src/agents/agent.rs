@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use crate::agents::bench::Bench;
 use crate::agents::input::InputError;
-use crate::domain::outcome::Outcome;
+use crate::domain::outcome::Work;
 use crate::domain::run::{RunId, Trigger};
 use crate::outbound::BoxFuture;
 
@@ -29,7 +29,7 @@ pub trait Agent: Send + Sync + 'static {
     /// # Cancel safety
     ///
     /// Safe: an execution leaves nothing behind but its outcome.
-    fn run<'a>(&'a self, task: &'a Task, bench: &'a Bench) -> BoxFuture<'a, Outcome>;
+    fn run<'a>(&'a self, task: &'a Task, bench: &'a Bench) -> BoxFuture<'a, Work>;
 }
 
 /// What the catalogue shows of an agent. Source: the contract, section 6.
@@ -58,6 +58,8 @@ pub struct Task {
     pub input: String,
     /// What started the run.
     pub trigger: Trigger,
+    /// What the last execution for the same schedule left to compare with, in the agent's own form.
+    pub baseline: Option<Vec<u8>>,
     /// Where to tell how far it is.
     pub progress: Progress,
 }

@@ -96,6 +96,7 @@ impl<'a> RunView<'a> {
             Trigger::Schedule { schedule, scheduled_for } => {
                 ("schedule", Some(schedule), Some(scheduled_for))
             }
+            Trigger::RunNow { schedule } => ("run_now", Some(schedule), None),
         };
         Self {
             id: run.id,

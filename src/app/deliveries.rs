@@ -166,7 +166,7 @@ pub fn move_over(app: &App, parcel: &mut Parcel) {
 pub async fn record(app: &App, parcel: &Parcel, tried: Tried, end: Mark) -> Result<Landed, Error> {
     // With many under way, the commit waits a moment for others to come along.
     let is_busy = app.0.outbox.under_way() > BUSY;
-    let pause = if is_busy { GATHER_PAUSE } else { Duration::ZERO };
+    let pause = if is_busy { app.0.settings.webhooks.gather } else { Duration::ZERO };
     let recording = Recording {
         place: parcel.place,
         attempt: parcel.attempt,
@@ -342,8 +342,6 @@ const CLAIM_MAX: usize = 256;
 const QUICK: Duration = Duration::from_millis(10);
 /// Attempts under way from which on results are gathered for a moment.
 const BUSY: usize = 8;
-/// How long results are gathered.
-const GATHER_PAUSE: Duration = Duration::from_millis(5);
 /// Interrupted attempts that are recorded in one transaction.
 const RECOVER_MAX: usize = 200;
 /// The pause after something went wrong on our side.

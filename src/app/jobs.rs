@@ -11,7 +11,7 @@ use crate::app::settle::{self, End};
 use crate::app::{App, Error};
 use crate::domain::account::AccountId;
 use crate::domain::limits::{OUTPUT_CHARS_MAX, RESULT_BYTES_MAX};
-use crate::domain::outcome::{Ending, Failure, Outcome, Reason, Report};
+use crate::domain::outcome::{Ending, Failure, Outcome, Reason, Report, Work};
 use crate::domain::run::{Attempt, Run, Status};
 use crate::domain::time::Timestamp;
 use crate::store::queue::{self, Claim};
@@ -120,10 +120,10 @@ pub fn wake(app: &App) {
 /// # Errors
 ///
 /// What the store says; the claim stands, and the caller may try again.
-pub async fn finish(app: &App, job: &Job, outcome: Outcome) -> Result<Landed, Error> {
+pub async fn finish(app: &App, job: &Job, work: Work) -> Result<Landed, Error> {
     let (claim, now) = (job.claim.clone(), app.0.clock.now());
     let telling = app.telling();
-    let (ending, report) = checked(outcome);
+    let (ending, report) = checked(work.outcome);
     let landed = app.0.store.write(move |txn| {
         if !is_mine(txn, &claim)? {
             return Ok(None);

@@ -126,6 +126,8 @@ pub struct Webhooks {
     pub pauses: Pauses,
     /// How many attempts may be under way.
     pub lanes: Lanes,
+    /// How long results wait for others to share their commit while many attempts are under way.
+    pub gather: Duration,
     /// How long a delivery is kept after it is over.
     pub retention: Duration,
 }
@@ -321,6 +323,7 @@ impl Default for Webhooks {
             first_attempt: FirstAttempt::Tick,
             pauses: Pauses::Minutes,
             lanes: Lanes { fast: 512, slow: 2_048 },
+            gather: Duration::from_millis(5),
             retention: limits::DELIVERY_RETENTION_DEFAULT,
         }
     }

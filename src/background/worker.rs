@@ -12,7 +12,7 @@ use crate::agents::{Agent, Bench, Progress, Task};
 use crate::app::App;
 use crate::app::jobs::{self, Job};
 use crate::background::{BoxFuture, Loop, STEP_MAX};
-use crate::domain::outcome::{Failure, Outcome, Reason};
+use crate::domain::outcome::{Failure, Outcome, Reason, Work};
 use crate::domain::run::Attempt;
 use crate::sys::shutdown::{Phase, Shutdown};
 
@@ -32,7 +32,7 @@ struct Shared {
 /// How an execution ended.
 enum End {
     /// With an outcome.
-    Outcome(Outcome),
+    Done(Work),
     /// Without one, through a fault.
     Lost,
     /// Without one, because the daemon stops.
@@ -120,7 +120,7 @@ async fn execute(shared: &Arc<Shared>, job: Job) {
     let start = shared.app.clock().mark();
     let end = match shared.app.catalogue().find(&job.run.kind) {
         Some(agent) => work(shared, &job, Arc::clone(agent)).await,
-        None => End::Outcome(failed(
+        None => End::Done(failed(
             Reason::KindUnavailable,
             "kind_unavailable",
             "There is no agent of this kind any more.",
@@ -143,6 +143,7 @@ async fn work(shared: &Arc<Shared>, job: &Job, agent: Arc<dyn Agent>) -> End {
         run: job.run.id,
         input: job.run.input.clone(),
         trigger: job.run.trigger,
+        baseline: None,
         progress: Progress::into_channel(job.progress.clone()),
     };
     let inside = Arc::clone(shared);
@@ -151,7 +152,7 @@ async fn work(shared: &Arc<Shared>, job: &Job, agent: Arc<dyn Agent>) -> End {
     let end = tokio::select! {
         done = &mut execution => {
             return match done {
-                Ok(outcome) => End::Outcome(outcome),
+                Ok(work) => End::Done(work),
                 Err(error) => {
                     shared.app.metrics().panics.add(1);
                     tracing::error!(run.id = %job.run.id, %error, "an agent panicked");
@@ -159,14 +160,14 @@ async fn work(shared: &Arc<Shared>, job: &Job, agent: Arc<dyn Agent>) -> End {
                 }
             };
         }
-        () = shared.app.clock().sleep(timeout) => End::Outcome(failed(
+        () = shared.app.clock().sleep(timeout) => End::Done(failed(
             Reason::Timeout,
             "timeout",
             &format!("The run took longer than {} seconds.", timeout.as_secs()),
         )),
         // The run is recorded as cancelled whatever outcome is given here.
         _ = stop.wait_for(|it| *it) => {
-            End::Outcome(failed(Reason::Canceled, "canceled", "The run was cancelled."))
+            End::Done(failed(Reason::Canceled, "canceled", "The run was cancelled."))
         }
         () = shared.shutdown.reached(Phase::Stopping) => End::Stopped,
     };
@@ -179,7 +180,7 @@ async fn record(shared: &Arc<Shared>, job: &Job, end: End) {
     loop {
         let app = &shared.app;
         let recorded = match &end {
-            End::Outcome(outcome) => jobs::finish(app, job, outcome.clone()).await,
+            End::Done(work) => jobs::finish(app, job, work.clone()).await,
             End::Lost => jobs::give_back(app, job, Attempt::Counted).await,
             End::Stopped => jobs::give_back(app, job, Attempt::Forgiven).await,
         };
@@ -193,8 +194,9 @@ async fn record(shared: &Arc<Shared>, job: &Job, end: End) {
     }
 }
 
-fn failed(reason: Reason, code: &str, message: &str) -> Outcome {
-    Outcome::Failed(Failure { reason, code: code.to_owned(), message: message.to_owned() })
+fn failed(reason: Reason, code: &str, message: &str) -> Work {
+    let failure = Failure { reason, code: code.to_owned(), message: message.to_owned() };
+    Work::from(Outcome::Failed(failure))
 }
 
 /// The pause after the store refused something.

@@ -37,6 +37,8 @@ pub const LIVE_KEYS_MAX: usize = 100;
 pub const OUTPUT_CHARS_MAX: usize = 30_000;
 /// Bytes of a run's structured result.
 pub const RESULT_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of what a schedule keeps to compare its next run with.
+pub const BASELINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Runs of one account that wait or run at the same time. Source: the contract, section 6.
 pub const PENDING_RUNS_DEFAULT: u32 = 1_000;
@@ -44,6 +46,8 @@ pub const PENDING_RUNS_DEFAULT: u32 = 1_000;
 pub const RUN_TIMEOUT_DEFAULT: Duration = Duration::from_mins(15);
 /// How long a scheduled run stands behind runs that were asked for. Source: the contract, section 6.
 pub const CLASS_AGE: Duration = Duration::from_mins(1);
+/// How long after its slot a scheduled run counts as late. Source: the contract, section 7.
+pub const LATE_AFTER: Duration = Duration::from_mins(1);
 /// Pauses after the first, second and third execution that lost its worker.
 ///
 /// Source: the contract, section 6.

@@ -5,6 +5,19 @@
 
 use crate::domain::run::Status;
 
+/// What one execution leaves: its outcome, and what the next one of its schedule compares with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The new baseline of the schedule, in the agent's own form, at most
+    /// [`BASELINE_BYTES_MAX`](crate::domain::limits::BASELINE_BYTES_MAX) long; nothing leaves the
+    /// earlier one in place.
+    ///
+    /// It is kept in the commit that ends the run, and only for runs of a schedule.
+    pub baseline: Option<Vec<u8>>,
+}
+
 /// How an execution ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -62,6 +75,13 @@ pub enum Ending {
     NoSignal,
     /// Not finished.
     Failed(Failure),
+}
+
+impl From<Outcome> for Work {
+    /// An execution that leaves the baseline as it was.
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, baseline: None }
+    }
 }
 
 impl Ending {

@@ -11,7 +11,7 @@
 
 use crate::domain::account::{AccountId, KeyId};
 use crate::domain::id::{self, Id};
-use crate::domain::limits::{ATTEMPTS_MAX, CLASS_AGE, LOST_RUN_PAUSES};
+use crate::domain::limits::{ATTEMPTS_MAX, CLASS_AGE, LATE_AFTER, LOST_RUN_PAUSES};
 use crate::domain::money::Amount;
 use crate::domain::outcome::{Ending, Failure};
 use crate::domain::time::Timestamp;
@@ -89,6 +89,11 @@ pub enum Trigger {
         /// The slot.
         scheduled_for: Timestamp,
     },
+    /// A request to run a schedule now.
+    RunNow {
+        /// The schedule.
+        schedule: ScheduleId,
+    },
 }
 
 /// How urgent a pending run is.
@@ -98,6 +103,8 @@ pub enum Class {
     Asked,
     /// A schedule started it.
     Scheduled,
+    /// A schedule started it long after its slot.
+    Late,
 }
 
 /// The run is not in a state that allows this; it is unchanged.
@@ -147,10 +154,16 @@ impl Run {
 
     /// How urgent it is while it is pending.
     #[must_use]
-    pub const fn class(&self) -> Class {
+    pub fn class(&self) -> Class {
         match self.trigger {
-            Trigger::Api => Class::Asked,
-            Trigger::Schedule { .. } => Class::Scheduled,
+            Trigger::Api | Trigger::RunNow { .. } => Class::Asked,
+            Trigger::Schedule { scheduled_for, .. } => {
+                if self.created_at.since(scheduled_for) < LATE_AFTER {
+                    Class::Scheduled
+                } else {
+                    Class::Late
+                }
+            }
         }
     }
 
@@ -205,19 +218,31 @@ pub enum Attempt {
     Forgiven,
 }
 
+impl Trigger {
+    /// The schedule that it belongs to.
+    #[must_use]
+    pub const fn schedule(self) -> Option<ScheduleId> {
+        match self {
+            Self::Api => None,
+            Self::Schedule { schedule, .. } | Self::RunNow { schedule } => Some(schedule),
+        }
+    }
+}
+
 impl Class {
     /// Every class, the most urgent first.
-    pub const ALL: [Self; 2] = [Self::Asked, Self::Scheduled];
+    pub const ALL: [Self; 3] = [Self::Asked, Self::Scheduled, Self::Late];
 
     /// When a run that is due at `due_at` stands in the queue with those that are asked for.
     ///
-    /// A less urgent run stands behind the asked ones of its first minute and before all later
-    /// ones, so it waits, but not for ever.
+    /// A scheduled run stands behind the asked ones of its first minute and before all later ones,
+    /// a late one behind those of two minutes, so both wait, but not for ever.
     #[must_use]
     pub fn rank(self, due_at: Timestamp) -> Timestamp {
         match self {
             Self::Asked => due_at,
             Self::Scheduled => due_at.after(CLASS_AGE),
+            Self::Late => due_at.after(CLASS_AGE.saturating_mul(2)),
         }
     }
 }

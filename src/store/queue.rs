@@ -203,6 +203,7 @@ const fn class_code(class: Class) -> u8 {
     match class {
         Class::Asked => 0,
         Class::Scheduled => 1,
+        Class::Late => 2,
     }
 }
 

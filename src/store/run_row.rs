@@ -39,6 +39,7 @@ impl Record for RunRow<'_> {}
 enum TriggerRow {
     Api,
     Schedule { schedule: ScheduleId, scheduled_for: Timestamp },
+    RunNow { schedule: ScheduleId },
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -79,6 +80,7 @@ pub(crate) fn of(run: &Run) -> RunRow<'_> {
             Trigger::Schedule { schedule, scheduled_for } => {
                 TriggerRow::Schedule { schedule, scheduled_for }
             }
+            Trigger::RunNow { schedule } => TriggerRow::RunNow { schedule },
         },
         status: match run.status {
             Status::Pending => StatusRow::Pending,
@@ -125,6 +127,7 @@ pub(crate) fn run(account: AccountId, id: RunId, row: RunRow<'_>) -> Run {
             TriggerRow::Schedule { schedule, scheduled_for } => {
                 Trigger::Schedule { schedule, scheduled_for }
             }
+            TriggerRow::RunNow { schedule } => Trigger::RunNow { schedule },
         },
         status: match row.status {
             StatusRow::Pending => Status::Pending,

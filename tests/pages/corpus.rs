@@ -134,9 +134,10 @@ impl Corpus {
             run: Id::from_bytes([1; 16]),
             input: agent.accept(input.as_object().unwrap()).unwrap(),
             trigger: Trigger::Api,
+            baseline: None,
             progress,
         };
-        agent.run(&task, &self.bench).await
+        agent.run(&task, &self.bench).await.outcome
     }
 
     pub(crate) fn is_tls(&self, page: &Page) -> bool {

@@ -17,7 +17,7 @@ use crate::agents::seo::failure::{Code, Undone};
 use crate::agents::seo::subject::{Fetched, Subject, TargetAnswer};
 use crate::agents::seo::{report, result};
 use crate::domain::limits::URL_BYTES_MAX;
-use crate::domain::outcome::{Outcome, Report};
+use crate::domain::outcome::{Outcome, Report, Work};
 use crate::domain::receiver::{UrlPolicy, UrlReason};
 use crate::domain::target::PageUrl;
 use crate::outbound::BoxFuture;
@@ -61,16 +61,17 @@ impl Agent for SeoAudit {
         Ok(json!({ "url": url.as_str() }).to_string())
     }
 
-    fn run<'a>(&'a self, task: &'a Task, bench: &'a Bench) -> BoxFuture<'a, Outcome> {
+    fn run<'a>(&'a self, task: &'a Task, bench: &'a Bench) -> BoxFuture<'a, Work> {
         Box::pin(async move {
             let done = match bench.clock.within(TIME_MAX, audit(task, bench)).await {
                 Ok(done) => done,
                 Err(_) => Err(Undone::new(Code::Timeout, "The audit took longer than a minute.")),
             };
-            match done {
+            let outcome = match done {
                 Ok(report) => Outcome::Succeeded(report),
                 Err(undone) => Outcome::Failed(undone.into()),
-            }
+            };
+            Work::from(outcome)
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use errand::agents::{Agent, Bench, Entry, InputError, Problem, Task};
-use errand::domain::outcome::{Failure, Outcome, Reason, Report};
+use errand::domain::outcome::{Failure, Outcome, Reason, Report, Work};
 use errand::outbound::BoxFuture;
 use serde_json::{Map, Value, json};
 
@@ -121,7 +121,7 @@ impl Agent for Script {
         Ok(Value::Object(input.clone()).to_string())
     }
 
-    fn run<'a>(&'a self, task: &'a Task, bench: &'a Bench) -> BoxFuture<'a, Outcome> {
-        Box::pin(self.act(task, bench))
+    fn run<'a>(&'a self, task: &'a Task, bench: &'a Bench) -> BoxFuture<'a, Work> {
+        Box::pin(async move { Work::from(self.act(task, bench).await) })
     }
 }
