@@ -10,6 +10,8 @@ pub mod limits;
 pub mod id;
 pub mod time;
 
+pub mod cron;
+
 pub mod money;
 
 pub mod checksum;
