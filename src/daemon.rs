@@ -17,7 +17,7 @@ use crate::api::Api;
 use crate::api::admin::{About, Admin};
 use crate::api::health::MetricsPage;
 use crate::app::{App, deliveries, jobs};
-use crate::background::{self, Busy, Deliverer, InFlight, Janitor, Pulse, Worker};
+use crate::background::{self, Busy, Deliverer, InFlight, Janitor, Pulse, Scheduler, Worker};
 use crate::config::Config;
 use crate::daemon::open::targets;
 use crate::inbound::{Edge, Service};
@@ -110,6 +110,9 @@ impl Daemon {
         let deliverer = Deliverer::new(app.clone(), sender, shutdown.clone(), pulse.clone());
         let in_flight = deliverer.in_flight();
         loops.spawn(background::drive(deliverer, app.clone()));
+        if config.schedules.is_on {
+            loops.spawn(background::drive(Scheduler::new(app.clone()), app.clone()));
+        }
         let janitor = Janitor::new(app.clone(), pulse);
         loops.spawn(background::drive(janitor, app.clone()));
 

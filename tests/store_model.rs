@@ -84,6 +84,7 @@ impl World {
         };
         let statuses = (0..self.planner.below(4)).map(|_| *self.planner.one(&Status::ALL).unwrap());
         let filter = Filter {
+            schedule: None,
             kind: some(&[None, Some("seo_audit"), Some("competitor_scan"), Some("unheard_of")]),
             statuses: statuses.collect(),
             external_id: some(&work::LABELS),

@@ -10,7 +10,7 @@ use crate::api::admin_view as shown;
 use crate::api::error::Failure;
 use crate::api::json::{self, Fields, required};
 use crate::api::paging::{Query, wrong};
-use crate::api::{health, view};
+use crate::api::{admin_schedules, health, view};
 use crate::app::{App, Error, InputProblem, accounts, keys, upkeep};
 use crate::domain::account::{Right, Rights};
 use crate::domain::id::Id;
@@ -68,6 +68,9 @@ impl Admin {
             }
             (Method::Post, ["keys"]) => create_key(app, body(request).await?).await,
             (Method::Post, ["keys", id, "revoke"]) => revoke_key(app, id).await,
+            (_, ["schedules", ..] | ["accounts", _, "schedules"]) => {
+                admin_schedules::call(app, request, &path).await
+            }
             (Method::Post, ["ledger", "verify"]) => verify_ledger(app).await,
             (Method::Post, ["doctor"]) => examine(app).await,
             _ => Err(Failure::NoRoute),

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use crate::app::{self, InputProblem};
 use crate::domain::account::Right;
+use crate::domain::cron::CronError;
 use crate::domain::limits::RETRY_AFTER_MAX;
+use crate::domain::receiver::UrlReason;
 use crate::domain::secret::redact;
 use crate::inbound::{self, BodyError, Method, Refusal, RequestId, Response};
 
@@ -47,6 +49,10 @@ pub(in crate::api) enum Failure {
     BadJson(String),
     /// A field is wrong.
     Field { param: String, problem: InputProblem },
+    /// The field exists and cannot be changed.
+    NotPatchable(String),
+    /// A delivery channel is none.
+    Channel,
     /// A parameter of the query is wrong; says why.
     Query { param: String, problem: String },
     /// The operation said so.
@@ -142,6 +148,15 @@ impl Failure {
             Self::Body(_) => bad("invalid_request", "The body could not be read."),
             Self::BadJson(problem) => bad("invalid_json", &problem),
             Self::Field { param, problem } => field_row(&param, &problem),
+            Self::NotPatchable(param) => {
+                let message =
+                    format!("`{}` cannot be changed; make another schedule.", shown(&param));
+                bad("not_patchable", &message).about(&param)
+            }
+            Self::Channel => {
+                let message = "A delivery channel must be email, telegram or slack.";
+                bad("invalid_channel", message).about("delivery_channels")
+            }
             Self::Query { param, problem } => {
                 let message = format!("`{}` {problem}.", shown(&param));
                 bad("invalid_query", &message).about(&param)
@@ -172,6 +187,8 @@ impl Failure {
             | Self::Body(_)
             | Self::BadJson(_)
             | Self::Field { .. }
+            | Self::NotPatchable(_)
+            | Self::Channel
             | Self::Query { .. }
             | Self::App(_) => None,
         }
@@ -199,6 +216,8 @@ impl Failure {
             | Self::Body(_)
             | Self::BadJson(_)
             | Self::Field { .. }
+            | Self::NotPatchable(_)
+            | Self::Channel
             | Self::Query { .. }
             | Self::App(_) => None,
         }
@@ -261,13 +280,16 @@ fn app_row(error: app::Error) -> Row {
         app::Error::RunOver => {
             row(409, INVALID, "run_over", "The run is over and cannot be cancelled.")
         }
-        app::Error::ReceiverUrl(reason) => {
-            let message = format!(
-                "The URL cannot be a receiver: {reason}. It must be https on port 443, with a public host and without user name, password or fragment."
-            );
-            let details = json!({ "reason": reason.as_str() });
-            bad("invalid_receiver_url", &message).about("url").detailed(details)
+        app::Error::NotSchedulable => {
+            let message = "The agent cannot be scheduled. GET /v1/agents/ says which can.";
+            bad("kind_not_schedulable", message).about("kind")
         }
+        app::Error::Cron(error) => cron_row(&error),
+        app::Error::TooManySchedules { limit } => {
+            let message = format!("The account has {limit} schedules already. Delete one.");
+            bad("too_many_schedules", &message).detailed(json!({ "limit": limit }))
+        }
+        app::Error::ReceiverUrl(reason) => url_row(reason),
         app::Error::TooManyReceivers { limit } => {
             let message = format!("The account has {limit} receivers already. Delete one.");
             bad("too_many_receivers", &message).detailed(json!({ "limit": limit }))
@@ -298,6 +320,27 @@ fn app_row(error: app::Error) -> Row {
             "An internal error occurred. It has been logged with this request id.",
         ),
     }
+}
+
+/// A URL that is refused, and the first rule that it breaks.
+fn url_row(reason: UrlReason) -> Row {
+    let message = format!(
+        "The URL cannot be a receiver: {reason}. It must be https on port 443, with a public host and without user name, password or fragment."
+    );
+    let details = json!({ "reason": reason.as_str() });
+    bad("invalid_receiver_url", &message).about("url").detailed(details)
+}
+
+/// An expression that is refused: which field, why, and what to write instead.
+fn cron_row(error: &CronError) -> Row {
+    let details = json!({
+        "field": error.field,
+        "reason": error.reason.as_str(),
+        "hint": error.hint,
+    });
+    bad("invalid_cron", &format!("The cron expression cannot be used: {error}."))
+        .about("cron")
+        .detailed(details)
 }
 
 /// A method, as HTTP writes it.

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -52,6 +53,38 @@ impl Fields {
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(field(name, InputProblem::Type("a string"))),
         }
+    }
+
+    /// Takes a yes or no that may be absent.
+    pub(in crate::api) fn flag(&mut self, name: &str) -> Result<Option<bool>, Failure> {
+        match self.0.shift_remove(name) {
+            None => Ok(None),
+            Some(Value::Bool(flag)) => Ok(Some(flag)),
+            Some(_) => Err(field(name, InputProblem::Type("true or false"))),
+        }
+    }
+
+    /// Takes a whole number in a range that may be absent.
+    pub(in crate::api) fn count(
+        &mut self,
+        name: &str,
+        range: RangeInclusive<u32>,
+    ) -> Result<Option<u32>, Failure> {
+        let Some(value) = self.0.shift_remove(name) else { return Ok(None) };
+        let count = value.as_u64().and_then(|it| u32::try_from(it).ok());
+        match count.filter(|it| range.contains(it)) {
+            Some(count) => Ok(Some(count)),
+            None => {
+                let (min, max) = range.into_inner();
+                let problem = format!("must be a whole number from {min} to {max}");
+                Err(field(name, InputProblem::Value(problem)))
+            }
+        }
+    }
+
+    /// Whether a field is there.
+    pub(in crate::api) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
     }
 
     /// Takes a list of texts that may be absent.

@@ -14,10 +14,13 @@ mod view;
 mod account;
 mod agents;
 mod runs;
+mod schedule_view;
+mod schedules;
 mod webhook_view;
 mod webhooks;
 
 pub mod admin;
+mod admin_schedules;
 mod admin_view;
 pub mod health;
 

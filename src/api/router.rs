@@ -4,7 +4,7 @@
 
 use crate::api::error::Failure;
 use crate::api::gate::{Access, Gate, Request as GatedRequest};
-use crate::api::{account, agents, health, runs, webhooks};
+use crate::api::{account, agents, health, runs, schedules, webhooks};
 use crate::app::App;
 use crate::domain::account::Right;
 use crate::inbound::{BoxFuture, Head, Method, Request, Response, Service};
@@ -30,6 +30,14 @@ enum Endpoint {
     FindResult,
     CancelRun,
     DeleteRun,
+    CreateSchedule,
+    ListSchedules,
+    PreviewSchedule,
+    FindSchedule,
+    PatchSchedule,
+    DeleteSchedule,
+    RunSchedule,
+    ListTicks,
     CreateReceiver,
     ListReceivers,
     FindReceiver,
@@ -44,7 +52,7 @@ const AGENTS: Access = Access::Key(Some(Right::Agents));
 const ANY_KEY: Access = Access::Key(None);
 
 #[rustfmt::skip]
-const ROUTES: [Route; 19] = [
+const ROUTES: [Route; 27] = [
     route(Method::Get,    "/healthz",                   Access::Open, Endpoint::Healthz),
     route(Method::Get,    "/readyz",                    Access::Open, Endpoint::Readyz),
     route(Method::Get,    "/v1/account",                ANY_KEY,      Endpoint::ShowAccount),
@@ -56,6 +64,14 @@ const ROUTES: [Route; 19] = [
     route(Method::Delete, "/v1/agents/runs/{id}",       AGENTS,       Endpoint::DeleteRun),
     route(Method::Get,    "/v1/agents/runs/{id}/result", AGENTS,      Endpoint::FindResult),
     route(Method::Post,   "/v1/agents/runs/{id}/cancel", AGENTS,      Endpoint::CancelRun),
+    route(Method::Post,   "/v1/agents/schedules",       AGENTS,       Endpoint::CreateSchedule),
+    route(Method::Get,    "/v1/agents/schedules",       AGENTS,       Endpoint::ListSchedules),
+    route(Method::Post,   "/v1/agents/schedules/preview", AGENTS,     Endpoint::PreviewSchedule),
+    route(Method::Get,    "/v1/agents/schedules/{id}",  AGENTS,       Endpoint::FindSchedule),
+    route(Method::Patch,  "/v1/agents/schedules/{id}",  AGENTS,       Endpoint::PatchSchedule),
+    route(Method::Delete, "/v1/agents/schedules/{id}",  AGENTS,       Endpoint::DeleteSchedule),
+    route(Method::Post,   "/v1/agents/schedules/{id}/run", AGENTS,    Endpoint::RunSchedule),
+    route(Method::Get,    "/v1/agents/schedules/{id}/ticks", AGENTS,  Endpoint::ListTicks),
     route(Method::Post,   "/v1/webhooks",               AGENTS,       Endpoint::CreateReceiver),
     route(Method::Get,    "/v1/webhooks",               AGENTS,       Endpoint::ListReceivers),
     route(Method::Get,    "/v1/webhooks/{id}",          AGENTS,       Endpoint::FindReceiver),
@@ -115,6 +131,14 @@ impl Api {
             Endpoint::FindResult => runs::find_result(app, &request),
             Endpoint::CancelRun => runs::cancel(app, &request).await,
             Endpoint::DeleteRun => runs::delete(app, &request).await,
+            Endpoint::CreateSchedule => schedules::create(app, request).await,
+            Endpoint::ListSchedules => schedules::list(app, &request),
+            Endpoint::PreviewSchedule => schedules::preview(app, request).await,
+            Endpoint::FindSchedule => schedules::find(app, &request),
+            Endpoint::PatchSchedule => schedules::patch(app, request).await,
+            Endpoint::DeleteSchedule => schedules::delete(app, &request).await,
+            Endpoint::RunSchedule => schedules::run(app, &request).await,
+            Endpoint::ListTicks => schedules::ticks(app, &request),
             Endpoint::CreateReceiver => webhooks::create(app, request).await,
             Endpoint::ListReceivers => webhooks::list(app, &request),
             Endpoint::FindReceiver => webhooks::find(app, &request),

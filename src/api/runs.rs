@@ -39,6 +39,12 @@ pub(in crate::api) async fn list(app: &App, request: &Request) -> Result<Respons
         kind: query.take("kind")?,
         statuses: statuses(&query.take_all("status"))?,
         external_id: query.take("external_id")?,
+        schedule: match query.take("schedule_id")? {
+            Some(text) => Some(
+                Id::parse(&text).ok_or_else(|| wrong("schedule_id", "must be a schedule's id"))?,
+            ),
+            None => None,
+        },
         created_after: query.time("created_after")?,
         created_before: query.time("created_before")?,
     };

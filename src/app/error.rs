@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::domain::cron::CronError;
 use crate::domain::limits::NAME_CHARS_MAX;
 use crate::domain::money::{Amount, Currency};
 use crate::domain::receiver::UrlReason;
@@ -37,6 +38,15 @@ pub enum Error {
     },
     /// The run is over and cannot be cancelled.
     RunOver,
+    /// The agent may not be used in a schedule.
+    NotSchedulable,
+    /// The cron expression cannot be used.
+    Cron(CronError),
+    /// The account has too many schedules.
+    TooManySchedules {
+        /// How many it may have.
+        limit: u32,
+    },
     /// The URL of a receiver breaks a rule; the first one.
     ReceiverUrl(UrlReason),
     /// The account has too many receivers.
@@ -129,6 +139,11 @@ impl fmt::Display for Error {
             }
             Self::QueueFull { limit } => write!(f, "{limit} runs wait or run already"),
             Self::RunOver => f.write_str("the run is over"),
+            Self::NotSchedulable => f.write_str("the agent cannot be scheduled"),
+            Self::Cron(error) => write!(f, "the cron expression cannot be used: {error}"),
+            Self::TooManySchedules { limit } => {
+                write!(f, "the account has {limit} schedules already")
+            }
             Self::ReceiverUrl(reason) => write!(f, "the URL cannot be a receiver: {reason}"),
             Self::TooManyReceivers { limit } => {
                 write!(f, "the account has {limit} receivers already")
@@ -153,6 +168,9 @@ impl std::error::Error for Error {
             | Self::Balance { .. }
             | Self::QueueFull { .. }
             | Self::RunOver
+            | Self::NotSchedulable
+            | Self::Cron(_)
+            | Self::TooManySchedules { .. }
             | Self::ReceiverUrl(_)
             | Self::TooManyReceivers { .. }
             | Self::ReceiverDisabled

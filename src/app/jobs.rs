@@ -8,7 +8,7 @@ use crate::agents::Step;
 use crate::app::line::{Left, is_due};
 use crate::app::news::{Fresh, Telling};
 use crate::app::settle::{self, End};
-use crate::app::{App, Error};
+use crate::app::{App, Error, baselines};
 use crate::domain::account::AccountId;
 use crate::domain::limits::{OUTPUT_CHARS_MAX, RESULT_BYTES_MAX};
 use crate::domain::outcome::{Ending, Failure, Outcome, Reason, Report, Work};
@@ -124,6 +124,7 @@ pub async fn finish(app: &App, job: &Job, work: Work) -> Result<Landed, Error> {
     let (claim, now) = (job.claim.clone(), app.0.clock.now());
     let telling = app.telling();
     let (ending, report) = checked(work.outcome);
+    let baseline = baselines::checked(&job.run, work.baseline);
     let landed = app.0.store.write(move |txn| {
         if !is_mine(txn, &claim)? {
             return Ok(None);
@@ -139,6 +140,7 @@ pub async fn finish(app: &App, job: &Job, work: Work) -> Result<Landed, Error> {
                 let (ending, report) = if run.cancel_requested {
                     (Ending::Failed(settle::canceled()), None)
                 } else {
+                    baselines::keep(txn, &run, baseline.as_deref())?;
                     (ending.clone(), report.as_ref())
                 };
                 let ended = settle::end(txn, &run, End { ending, report, now, telling })?;

@@ -17,6 +17,7 @@ pub mod billing;
 pub mod accounts;
 pub mod keys;
 
+pub mod baselines;
 pub mod deliveries;
 pub mod delivery_log;
 pub mod history;
@@ -28,8 +29,10 @@ mod outbox;
 pub mod receivers;
 mod recording;
 pub mod runs;
+pub mod schedules;
 mod settle;
 pub mod stranded;
+pub mod ticks;
 mod under_way;
 mod waiting;
 
@@ -85,6 +88,8 @@ pub(in crate::app) struct Inner {
     pub(in crate::app) line: Line,
     pub(in crate::app) under_way: UnderWay,
     pub(in crate::app) work: Notify,
+    /// Somebody changed when something fires.
+    pub(in crate::app) slots: Notify,
     pub(in crate::app) sender: Sender,
     pub(in crate::app) seal: Seal,
     pub(in crate::app) outbox: Outbox,
@@ -109,6 +114,8 @@ pub struct Settings {
     pub retention: Option<Duration>,
     /// How often callers may ask.
     pub rates: Rates,
+    /// What schedules may do.
+    pub schedules: schedules::Rules,
     /// How receivers are told.
     pub webhooks: Webhooks,
 }
@@ -206,6 +213,7 @@ impl App {
             line,
             under_way: UnderWay::default(),
             work: Notify::new(),
+            slots: Notify::new(),
             sender,
             seal,
             outbox: Outbox::new(lanes),
@@ -310,6 +318,7 @@ impl Default for Settings {
             account_workers: 1,
             retention: None,
             rates: Rates::default(),
+            schedules: schedules::Rules::default(),
             webhooks: Webhooks::default(),
         }
     }

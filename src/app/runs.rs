@@ -12,11 +12,11 @@ use crate::app::settle::{self, End, Ended};
 use crate::app::{App, Error};
 use crate::domain::account::Caller;
 use crate::domain::limits::{EXTERNAL_ID_CHARS_MAX, INPUT_BYTES_MAX};
-use crate::domain::money::Amount;
+use crate::domain::money::{Amount, Currency};
 use crate::domain::outcome::Ending;
 use crate::domain::run::{Run, RunId, Status, Trigger};
 use crate::store::runs::{Part, find_text};
-use crate::store::{ledger, queue, runs};
+use crate::store::{Txn, ledger, queue, runs};
 
 /// What a caller asks for.
 #[derive(Clone, Debug)]
@@ -74,22 +74,42 @@ pub async fn create(app: &App, caller: &Caller, new: NewRun) -> Result<Run, Erro
     });
     let (kept, currency) = (Arc::clone(&run), caller.currency);
     let limit = app.0.settings.pending_runs;
-    let accept = app.0.store.write(move |txn| {
-        let wallet = ledger::find_in(txn, kept.account)?;
-        if let Some(limit) = limit.filter(|it| wallet.active_runs >= *it) {
-            return Err(Error::QueueFull { limit });
-        }
-        let balance = wallet.balance.hold(kept.hold).map_err(|it| refusal(it, currency))?;
-        ledger::put(txn, kept.account, balance, wallet.active_runs.saturating_add(1))?;
-        runs::insert(txn, &kept)?;
-        queue::enqueue(txn, &kept)?;
-        Ok(())
-    });
-    accept.await?;
-    app.0.metrics.runs_created.add(1);
-    app.0.line.join(run.account);
-    app.0.work.notify_one();
+    app.0.store.write(move |txn| accept(txn, &kept, currency, limit)).await?;
+    app.accepted(&run);
     Ok(Arc::unwrap_or_clone(run))
+}
+
+/// Accepts a run within a transaction: the record, its hold and its place in the queue.
+///
+/// It refuses before it writes.
+///
+/// # Errors
+///
+/// [`Error::QueueFull`] when `limit` runs of the account wait or run, [`Error::Balance`].
+pub(in crate::app) fn accept(
+    txn: &mut Txn<'_>,
+    run: &Run,
+    currency: Currency,
+    limit: Option<u32>,
+) -> Result<(), Error> {
+    let wallet = ledger::find_in(txn, run.account)?;
+    if let Some(limit) = limit.filter(|it| wallet.active_runs >= *it) {
+        return Err(Error::QueueFull { limit });
+    }
+    let balance = wallet.balance.hold(run.hold).map_err(|it| refusal(it, currency))?;
+    ledger::put(txn, run.account, balance, wallet.active_runs.saturating_add(1))?;
+    runs::insert(txn, run)?;
+    queue::enqueue(txn, run)?;
+    Ok(())
+}
+
+impl App {
+    /// Lets the workers know of a run that is on disk.
+    pub(in crate::app) fn accepted(&self, run: &Run) {
+        self.0.metrics.runs_created.add(1);
+        self.0.line.join(run.account);
+        self.0.work.notify_one();
+    }
 }
 
 /// The caller's run of that id.
@@ -207,7 +227,7 @@ pub(in crate::app) async fn forget(app: &App, expired: Vec<Run>) -> Result<usize
     forget.await
 }
 
-fn input_error(error: InputError) -> Error {
+pub(in crate::app) fn input_error(error: InputError) -> Error {
     let problem = match error.problem {
         Problem::Missing => InputProblem::Missing,
         Problem::Type(expected) => InputProblem::Type(expected),

@@ -7,6 +7,7 @@
 mod deliverer;
 mod janitor;
 mod pulse;
+mod scheduler;
 mod worker;
 
 use std::future::Future;
@@ -20,6 +21,7 @@ use crate::app::App;
 pub use deliverer::{Deliverer, InFlight};
 pub use janitor::Janitor;
 pub use pulse::Pulse;
+pub use scheduler::Scheduler;
 pub use worker::{Busy, Worker};
 
 /// A future whose type is not named.

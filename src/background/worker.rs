@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::agents::{Agent, Bench, Progress, Task};
-use crate::app::App;
 use crate::app::jobs::{self, Job};
+use crate::app::{App, baselines};
 use crate::background::{BoxFuture, Loop, STEP_MAX};
 use crate::domain::outcome::{Failure, Outcome, Reason, Work};
 use crate::domain::run::Attempt;
@@ -139,11 +139,19 @@ async fn execute(shared: &Arc<Shared>, job: Job) {
 /// Lets the agent work until one of the five ends.
 async fn work(shared: &Arc<Shared>, job: &Job, agent: Arc<dyn Agent>) -> End {
     let timeout = agent.entry().timeout;
+    let baseline = match baselines::find(&shared.app, &job.run) {
+        Ok(baseline) => baseline,
+        Err(error) => {
+            // A comparison that cannot be made is begun anew; the report says so.
+            tracing::warn!(run.id = %job.run.id, %error, "the baseline could not be read");
+            None
+        }
+    };
     let task = Task {
         run: job.run.id,
         input: job.run.input.clone(),
         trigger: job.run.trigger,
-        baseline: None,
+        baseline,
         progress: Progress::into_channel(job.progress.clone()),
     };
     let inside = Arc::clone(shared);

@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use crate::cli::examples;
+use crate::cli::schedule::ScheduleVerb;
 use crate::cli::webhook::{ListenArgs, TriggerArgs, WebhookVerb};
 use crate::config::{Profile, help};
 
@@ -91,6 +92,11 @@ pub(super) enum Verb {
     Balance {
         #[command(subcommand)]
         verb: BalanceVerb,
+    },
+    /// Schedules: what is started by the clock
+    Schedule {
+        #[command(subcommand)]
+        verb: ScheduleVerb,
     },
     /// Webhooks: sign a body as the daemon does, find out why a request is not believed
     Webhook {

@@ -79,7 +79,7 @@ fn keys(here: &Here) -> Result<(), Failure> {
                 "meaning": it.meaning,
             })
         };
-        let rows: Vec<Value> = Setting::all().iter().map(row).collect();
+        let rows: Vec<Value> = Setting::all().map(row).collect();
         return out.json(&json!({ "settings": rows }));
     }
     out.text(&listing())

@@ -139,11 +139,13 @@ impl From<app::Error> for Failure {
             app::Error::NotFound | app::Error::UnknownKind => {
                 Self::new(Exit::NotFound, error.to_string())
             }
-            app::Error::Input { .. } | app::Error::ReceiverUrl(_) => {
-                Self::new(Exit::Usage, error.to_string())
-            }
+            app::Error::Input { .. }
+            | app::Error::NotSchedulable
+            | app::Error::Cron(_)
+            | app::Error::ReceiverUrl(_) => Self::new(Exit::Usage, error.to_string()),
             app::Error::QueueFull { .. }
             | app::Error::RunOver
+            | app::Error::TooManySchedules { .. }
             | app::Error::TooManyReceivers { .. }
             | app::Error::ReceiverDisabled
             | app::Error::TooManyKeys { .. }

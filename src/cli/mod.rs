@@ -22,6 +22,7 @@ mod balance;
 mod configure;
 mod doctor;
 mod key;
+mod schedule;
 mod shown;
 mod status;
 

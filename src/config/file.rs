@@ -67,7 +67,7 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<Line>, Vec<Fault>> {
 /// What to say about a section that does not exist; nothing when it does, or when its keys say
 /// better what was meant.
 fn unknown_section(name: &str, keys: usize) -> Option<String> {
-    let mut sections: Vec<&str> = Setting::all().iter().map(Setting::section).collect();
+    let mut sections: Vec<&str> = Setting::all().map(Setting::section).collect();
     sections.dedup();
     if sections.contains(&name) {
         return None;

@@ -131,7 +131,7 @@ impl Config {
         let environment = Environment::default();
         let sources = Sources { mode, environment: &environment, file: None, flags: Vec::new() };
         let mut config = Self::blank(mode);
-        for reading in Setting::all().iter().filter_map(|it| default(it, &sources)) {
+        for reading in Setting::all().filter_map(|it| default(it, &sources)) {
             (reading.apply)(&mut config);
         }
         config.data.dir = dir;

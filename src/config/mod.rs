@@ -6,13 +6,15 @@
 
 mod shape;
 pub use shape::{
-    Agents, Billing, Config, Data, Http, Limits, Log, Mode, Outbound, Queue, Runs, Webhooks,
+    Agents, Billing, Config, Data, Http, Limits, Log, Mode, Outbound, Queue, Runs, Schedules,
+    Webhooks,
 };
 
 mod table;
 pub use table::{Reload, Setting};
 mod fit;
 mod rows;
+mod work_rows;
 
 mod kind;
 mod nearest;

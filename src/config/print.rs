@@ -285,7 +285,7 @@ mod tests {
             })
             .collect();
         let loaded = load_text(&uncommented.join("\n"));
-        assert_eq!(given(&loaded).len(), Setting::all().len());
+        assert_eq!(given(&loaded).len(), Setting::all().count());
         let mut shown = loaded.config;
         let mut default = Config::serve(shown.data.dir.clone());
         // Only these have no default.
@@ -310,7 +310,7 @@ mod tests {
     fn the_reference_has_one_row_for_each_setting_and_no_broken_cell() {
         let reference = reference();
         let rows: Vec<&str> = reference.lines().skip(2).collect();
-        assert_eq!(rows.len(), Setting::all().len());
+        assert_eq!(rows.len(), Setting::all().count());
         for row in rows {
             assert_eq!(row.matches(" | ").count(), 5, "{row}");
         }

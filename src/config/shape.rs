@@ -39,6 +39,8 @@ pub struct Config {
     pub billing: Billing,
     /// What the agents do and cost.
     pub agents: Agents,
+    /// Schedules.
+    pub schedules: Schedules,
     /// Receivers and deliveries.
     pub webhooks: Webhooks,
     /// What may be reached.
@@ -136,6 +138,15 @@ pub struct Agents {
     pub politeness: Duration,
 }
 
+/// Schedules.
+#[derive(Clone, Copy, Debug)]
+pub struct Schedules {
+    /// Whether they fire.
+    pub is_on: bool,
+    /// What an operator decides about them.
+    pub rules: app::schedules::Rules,
+}
+
 /// Receivers and deliveries.
 #[derive(Clone, Copy, Debug)]
 pub struct Webhooks {
@@ -193,6 +204,7 @@ impl Config {
                 user_agent: String::new(),
                 politeness: Duration::ZERO,
             },
+            schedules: Schedules { is_on: true, rules: app::schedules::Rules::default() },
             webhooks: Webhooks {
                 rules: app::Webhooks {
                     pauses: match mode {

@@ -7,8 +7,8 @@ use crate::config::kind::Kind;
 use crate::config::nearest::nearest;
 use crate::config::raw::Raw;
 use crate::config::reading::{Problem, Reading};
-use crate::config::rows::ROWS;
 use crate::config::shape::Mode;
+use crate::config::{rows, work_rows};
 
 /// One setting: its name, its values, its default and its meaning.
 pub struct Setting {
@@ -45,21 +45,20 @@ pub(super) enum Preset {
 
 impl Setting {
     /// Every setting, section by section.
-    #[must_use]
-    pub fn all() -> &'static [Self] {
-        &ROWS
+    pub fn all() -> impl Iterator<Item = &'static Self> + Clone {
+        rows::ROWS.iter().chain(&work_rows::ROWS)
     }
 
     /// The setting of that name.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
-        Self::all().iter().find(|it| it.name == name)
+        Self::all().find(|it| it.name == name)
     }
 
     /// The setting that somebody meant by a name that none has.
     #[must_use]
     pub fn meant(name: &str) -> Option<&'static Self> {
-        nearest(name, Self::all().iter().map(|it| it.name)).and_then(Self::find)
+        nearest(name, Self::all().map(|it| it.name)).and_then(Self::find)
     }
 
     /// The section, such as `http`.

@@ -47,7 +47,7 @@ pub(super) fn check(here: &Environment, faults: &mut Vec<Fault>) {
     }
     for (name, _) in ours {
         let bare = name.strip_suffix(FILE_SUFFIX).unwrap_or(name);
-        let is_known = |it: &str| Setting::all().iter().any(|setting| setting.variable() == it);
+        let is_known = |it: &str| Setting::all().any(|setting| setting.variable() == it);
         if name == CONFIG_VARIABLE || is_known(bare) || is_known(name) {
             continue;
         }

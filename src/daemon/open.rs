@@ -73,6 +73,7 @@ pub async fn open(
             account_workers: config.queue.account_workers,
             retention: config.runs.retention,
             rates: config.limits.rates.clone(),
+            schedules: config.schedules.rules,
             webhooks: Webhooks { urls, ..config.webhooks.rules },
         },
         sender: sender.clone(),

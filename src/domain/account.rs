@@ -74,6 +74,24 @@ pub struct Caller {
     pub currency: Currency,
 }
 
+/// Whose resources an operation works on, and who pays: the account of a caller, or the one that
+/// the operator names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// The account.
+    pub account: AccountId,
+    /// The key that was shown; none for the operator.
+    pub key: Option<KeyId>,
+    /// What the account's balance counts in.
+    pub currency: Currency,
+}
+
+impl From<&Caller> for Owner {
+    fn from(caller: &Caller) -> Self {
+        Self { account: caller.account, key: Some(caller.key), currency: caller.currency }
+    }
+}
+
 impl Right {
     /// Every right, in the order they are listed.
     pub const ALL: [Self; 2] = [Self::Models, Self::Agents];

@@ -48,6 +48,18 @@ pub const RUN_TIMEOUT_DEFAULT: Duration = Duration::from_mins(15);
 pub const CLASS_AGE: Duration = Duration::from_mins(1);
 /// How long after its slot a scheduled run counts as late. Source: the contract, section 7.
 pub const LATE_AFTER: Duration = Duration::from_mins(1);
+/// Schedules of one account. Source: the contract, section 7.
+pub const SCHEDULES_DEFAULT: u32 = 100;
+/// Schedules of one account that an operator can allow.
+pub const SCHEDULES_MAX: u32 = 100_000;
+/// How old a slot may be that becomes a late run. Source: the contract, section 7.
+pub const MISSED_WINDOW_DEFAULT: Duration = Duration::from_hours(24);
+/// Missed slots that are counted one by one; more count as so many.
+pub const MISSED_COUNT_MAX: u32 = 100_000;
+/// Lines in the log of a schedule. Source: the contract, section 7.
+pub const TICKS_KEPT: u32 = 500;
+/// Slots that a look ahead shows. Source: the contract, section 7.
+pub const SLOTS_SHOWN_MAX: u32 = 20;
 /// Pauses after the first, second and third execution that lost its worker.
 ///
 /// Source: the contract, section 6.

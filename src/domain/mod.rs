@@ -28,6 +28,7 @@ pub mod account;
 pub mod ledger;
 pub mod outcome;
 pub mod run;
+pub mod schedule;
 
 pub mod delivery;
 pub mod due;

@@ -75,6 +75,13 @@ impl Amount {
         i64::try_from(up).ok().map(Self)
     }
 
+    /// `parts` of `of` times the amount, rounded down; `None` when it does not fit.
+    #[must_use]
+    pub fn times(self, parts: u64, of: u64) -> Option<Self> {
+        let product = i128::from(self.0).checked_mul(i128::from(parts))?;
+        i64::try_from(product.checked_div(i128::from(of))?).ok().map(Self)
+    }
+
     /// Reads a plain decimal such as `12`, `0.02` or `-3.5`: no exponent, no sign `+`, no spaces.
     ///
     /// # Errors

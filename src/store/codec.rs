@@ -80,8 +80,8 @@ fn checksum(table: Table, key: &[u8], head: [u8; 2], body: &[u8]) -> u32 {
     CRC_32C.of(&[lengths.as_flattened(), name, key, &head, body])
 }
 
-/// Bytes of the largest record: a run's input, its output or its result, and some room.
-const RECORD_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Bytes of the largest record: the baseline of a schedule, and some room.
+const RECORD_BYTES_MAX: usize = 5 * 1024 * 1024;
 const HEAD_BYTES: usize = 6;
 /// No flag means anything yet; other values are refused.
 const FLAGS: u8 = 0;

@@ -39,6 +39,13 @@ pub(crate) struct IdentityRow {
 
 impl Record for IdentityRow {}
 
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SlotsRow {
+    reckoned_at: Timestamp,
+}
+
+impl Record for SlotsRow {}
+
 /// Who the file is.
 ///
 /// # Errors
@@ -81,6 +88,43 @@ pub(crate) fn begin(txn: &mut Txn<'_>, options: &Options) -> Result<(), Error> {
 pub fn probe(txn: &mut Txn<'_>) -> Result<(), Error> {
     let row = find(txn)?.ok_or(Error::Bug("the file has no identity"))?;
     txn.put(Table::Meta, &key(), &row)
+}
+
+/// Notes that next slots were reckoned at `now`; the latest such time stays.
+///
+/// A clock that shows an earlier time was set back, and the slots must be reckoned again.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn note_slots(txn: &mut Txn<'_>, now: Timestamp) -> Result<(), Error> {
+    if slots_noted_at(txn)?.is_some_and(|it| it >= now) {
+        return Ok(());
+    }
+    txn.put(Table::Meta, &slots_key(), &SlotsRow { reckoned_at: now })
+}
+
+/// Notes that all next slots were reckoned again at `now`, whatever was noted before.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn reset_slots(txn: &mut Txn<'_>, now: Timestamp) -> Result<(), Error> {
+    txn.put(Table::Meta, &slots_key(), &SlotsRow { reckoned_at: now })
+}
+
+/// The latest time at which a next slot was reckoned.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn slots_noted_at(tables: &impl Tables) -> Result<Option<Timestamp>, Error> {
+    let row: Option<SlotsRow> = view::record(tables, Table::Meta, &slots_key())?;
+    Ok(row.map(|it| it.reckoned_at))
+}
+
+fn slots_key() -> Key {
+    Key::new().bytes(b"slots")
 }
 
 fn find(tables: &impl Tables) -> Result<Option<IdentityRow>, Error> {

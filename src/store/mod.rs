@@ -38,6 +38,10 @@ pub mod outbox;
 pub mod receivers;
 pub mod seal;
 
+pub mod baselines;
+pub mod schedules;
+pub mod ticks;
+
 pub mod doctor;
 
 #[cfg(feature = "sim")]

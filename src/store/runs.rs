@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::account::AccountId;
 use crate::domain::outcome::Report;
-use crate::domain::run::{Run, RunId, Status};
+use crate::domain::run::{Run, RunId, ScheduleId, Status};
 use crate::store::codec::{self, Record};
 use crate::store::error::Error;
 use crate::store::key::Key;
@@ -236,6 +236,32 @@ pub(crate) fn label_prefix(account: AccountId, label: &str) -> Key {
     Key::of(account).bytes(label.as_bytes()).u8(0)
 }
 
+/// The key under which a run stands in the index of its schedule, if it has one.
+pub(crate) fn schedule_key(run: &Run) -> Option<Key> {
+    let schedule = run.trigger.schedule()?;
+    Some(schedule_prefix(run.account, schedule, run.status.is_over()).id(run.id))
+}
+
+/// The beginning of the keys of all runs of a schedule that are over, or that are not.
+pub(crate) fn schedule_prefix(account: AccountId, schedule: ScheduleId, is_over: bool) -> Key {
+    Key::of(account).id(schedule).u8(u8::from(is_over))
+}
+
+/// How many runs of a schedule are pending or running; not more than `limit` are counted.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn count_active(
+    tables: &impl Tables,
+    account: AccountId,
+    schedule: ScheduleId,
+    limit: usize,
+) -> Result<usize, Error> {
+    let prefix = schedule_prefix(account, schedule, false);
+    Ok(view::rows_of(tables, Table::ScheduleRuns, &prefix)?.take(limit).count())
+}
+
 /// Reads a run from its row.
 pub(crate) fn decode(
     account: AccountId,
@@ -260,6 +286,9 @@ pub(crate) const fn status_code(status: Status) -> u8 {
 fn enter(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
     let (count, key) = state_key(txn, run)?;
     txn.mark(Table::RunStates, &key)?;
+    if let Some(key) = schedule_key(run) {
+        txn.mark(Table::ScheduleRuns, &key)?;
+    }
     let more = txn.count(count)?.0.saturating_add(1);
     txn.put_count(count, CountRow(more));
     Ok(())
@@ -268,6 +297,9 @@ fn enter(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
 fn leave(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
     let (count, key) = state_key(txn, run)?;
     txn.remove(Table::RunStates, &key)?;
+    if let Some(key) = schedule_key(run) {
+        txn.remove(Table::ScheduleRuns, &key)?;
+    }
     let fewer = txn.count(count)?.0.saturating_sub(1);
     txn.put_count(count, CountRow(fewer));
     Ok(())

@@ -6,7 +6,7 @@
 
 use crate::domain::account::AccountId;
 use crate::domain::id;
-use crate::domain::run::{Run, RunId, Status};
+use crate::domain::run::{Run, RunId, ScheduleId, Status};
 use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 use crate::store::key::Key;
@@ -24,6 +24,8 @@ pub struct Filter {
     pub statuses: Vec<Status>,
     /// With this label.
     pub external_id: Option<String>,
+    /// Started by this schedule.
+    pub schedule: Option<ScheduleId>,
     /// Accepted at this time or later.
     pub created_after: Option<Timestamp>,
     /// Accepted before this time.
@@ -68,14 +70,16 @@ pub fn scan(
     };
     let span = Span::of_times(filter.created_after, filter.created_before);
     let total = match filter {
-        Filter { external_id: None, created_after: None, created_before: None, .. } => {
-            count(tables, account, filter)?
-        }
+        Filter {
+            external_id: None,
+            schedule: None,
+            created_after: None,
+            created_before: None,
+            ..
+        } => count(tables, account, filter)?,
         Filter { .. } => Walk::new(tables, &sources, span)?.try_fold(0_u64, |sum, id| {
             let id = id?;
-            // Without a label every id of the walk is chosen, and its record need not be read.
-            let chosen =
-                filter.external_id.is_none() || choose(tables, account, filter, id)?.is_some();
+            let chosen = is_exact(filter) || choose(tables, account, filter, id)?.is_some();
             Ok::<_, Error>(sum.saturating_add(u64::from(chosen)))
         })?,
     };
@@ -85,8 +89,7 @@ pub fn scan(
     let mut has_more = false;
     for id in Walk::new(tables, &sources, span)? {
         let id = id?;
-        // Here too: skipping need not read the record.
-        if filter.external_id.is_none() && skipped < window.offset {
+        if is_exact(filter) && skipped < window.offset {
             skipped = skipped.saturating_add(1);
             continue;
         }
@@ -165,6 +168,10 @@ fn sources(
     if let Some(label) = &filter.external_id {
         return Ok(Some(vec![(Table::RunLabels, runs::label_prefix(account, label))]));
     }
+    if let Some(schedule) = filter.schedule {
+        let part = |is_over| runs::schedule_prefix(account, schedule, is_over);
+        return Ok(Some([false, true].map(|it| (Table::ScheduleRuns, part(it))).into()));
+    }
     if filter.kind.is_none() && filter.statuses.is_empty() {
         return Ok(Some(vec![(Table::Runs, Key::of(account))]));
     }
@@ -185,7 +192,13 @@ fn choose(
     let found = runs::find(tables, account, id)?;
     let run = found.ok_or(Error::Damaged { table: Table::RunStates.name() })?;
     let kind_fits = filter.kind.as_ref().is_none_or(|it| *it == run.kind);
-    Ok((kind_fits && wants(filter, run.status)).then_some(run))
+    let schedule_fits = filter.schedule.is_none_or(|it| run.trigger.schedule() == Some(it));
+    Ok((kind_fits && schedule_fits && wants(filter, run.status)).then_some(run))
+}
+
+/// Whether every id of the walk is chosen, so that its record need not be read.
+const fn is_exact(filter: &Filter) -> bool {
+    filter.external_id.is_none() && filter.schedule.is_none()
 }
 
 fn count(tables: &impl Tables, account: AccountId, filter: &Filter) -> Result<u64, Error> {

@@ -82,6 +82,26 @@ pub enum Table {
     ///
     /// Invariant: exactly one row for each pending or retrying delivery.
     Outbox,
+    /// Schedules. Key: account, schedule. Value: `schedules::ScheduleRow`.
+    Schedules,
+    /// Index: what fires next. Key: time, account, schedule.
+    ///
+    /// Invariant: exactly one row for each schedule that is not stopped.
+    DueSchedules,
+    /// What became of the last slots of each schedule. Key: account, schedule, slot.
+    /// Value: `ticks::TickRow`.
+    ///
+    /// Invariant: each belongs to a schedule, which says how many there are.
+    Ticks,
+    /// Index: runs of schedules. Key: account, schedule, whether it is over (0 or 1), run.
+    ///
+    /// Invariant: exactly one row for each run that a schedule started.
+    ScheduleRuns,
+    /// What each schedule's next run compares with. Key: account, schedule.
+    /// Value: `baselines::BaselineRow`.
+    ///
+    /// Invariant: each belongs to a schedule.
+    Baselines,
 }
 
 /// How a table is declared to redb.
@@ -98,7 +118,7 @@ pub(crate) enum Values {
 
 impl Table {
     /// Every table.
-    pub(crate) const ALL: [Self; 23] = [
+    pub(crate) const ALL: [Self; 28] = [
         Self::Meta,
         Self::Accounts,
         Self::Wallets,
@@ -122,6 +142,11 @@ impl Table {
         Self::DeliveryStates,
         Self::EventDeliveries,
         Self::Outbox,
+        Self::Schedules,
+        Self::DueSchedules,
+        Self::Ticks,
+        Self::ScheduleRuns,
+        Self::Baselines,
     ];
 
     /// Its name in the file.
@@ -150,6 +175,11 @@ impl Table {
             Self::DeliveryStates => "delivery-states-1",
             Self::EventDeliveries => "event-deliveries-1",
             Self::Outbox => "outbox-1",
+            Self::Schedules => "schedules-1",
+            Self::DueSchedules => "due-schedules-1",
+            Self::Ticks => "ticks-1",
+            Self::ScheduleRuns => "schedule-runs-1",
+            Self::Baselines => "baselines-1",
         }
     }
 
@@ -176,14 +206,19 @@ impl Table {
             | Self::Standings
             | Self::Events
             | Self::Deliveries
-            | Self::Outbox => Values::Records,
+            | Self::Outbox
+            | Self::Schedules
+            | Self::Ticks
+            | Self::Baselines => Values::Records,
             Self::RunStates
             | Self::RunLabels
             | Self::Queue
             | Self::ActiveReceivers
             | Self::RunEvents
             | Self::DeliveryStates
-            | Self::EventDeliveries => Values::Nothing,
+            | Self::EventDeliveries
+            | Self::DueSchedules
+            | Self::ScheduleRuns => Values::Nothing,
         }
     }
 }

@@ -50,6 +50,8 @@ pub struct Metrics {
     pub runs_created: Counter,
     /// Runs ended, by terminal status: succeeded, `no_signal`, failed.
     pub runs_finished: [Counter; 3],
+    /// Slots of schedules decided: fired, skipped, missed.
+    pub slots: [Counter; 3],
     /// Runs under way.
     pub runs_running: Gauge,
     /// Results that came too late to count.
@@ -141,6 +143,11 @@ impl Metrics {
             ["succeeded", "no_signal", "failed"].iter().zip(&self.runs_finished)
         {
             let name = format!("errand_runs_finished_total{{status=\"{status}\"}}");
+            line(&mut out, &name, &counter.value().to_string());
+        }
+        head(&mut out, "errand_slots_total", "Slots of schedules decided.", "counter");
+        for (outcome, counter) in ["fired", "skipped", "missed"].iter().zip(&self.slots) {
+            let name = format!("errand_slots_total{{outcome=\"{outcome}\"}}");
             line(&mut out, &name, &counter.value().to_string());
         }
         head(&mut out, "errand_attempts_total", "Attempts to deliver an event.", "counter");

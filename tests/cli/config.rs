@@ -11,7 +11,7 @@ fn what_is_shown_is_the_whole_table_with_its_defaults() {
     assert_eq!(shown["file"], serde_json::Value::Null);
     let settings = shown["settings"].as_array().unwrap();
     let names: Vec<&str> = settings.iter().map(|it| it["key"].as_str().unwrap()).collect();
-    let table: Vec<&str> = Setting::all().iter().map(|it| it.name).collect();
+    let table: Vec<&str> = Setting::all().map(|it| it.name).collect();
     assert_eq!(names, table);
     assert!(settings.iter().all(|it| it["source"] == "default"), "{shown}");
     let dir = settings.iter().find(|it| it["key"] == "data.dir").unwrap();

@@ -8,11 +8,11 @@ use crate::domain::limits::SENDS_MAX;
 use crate::domain::receiver::ReceiverId;
 use crate::domain::run::RunId;
 use crate::store::doctor::findings::{Fault, Findings};
-use crate::store::doctor::keys;
+use crate::store::doctor::look::{Behind, each, is_there};
 use crate::store::error::Error;
 use crate::store::key::{Key, Parts};
 use crate::store::tables::Table;
-use crate::store::view::{self, Tables as _, View};
+use crate::store::view::{self, View};
 use crate::store::{deliveries, events, meta, outbox, receivers, runs};
 
 /// Looks at everything that webhooks leave on disk.
@@ -27,34 +27,6 @@ pub(super) fn check(view: &View, findings: &mut Findings) -> Result<(), Error> {
     check_indexes(view, findings)?;
     check_outbox(view, findings)?;
     check_events(view, findings)
-}
-
-/// What stands at a place that a row names.
-enum Behind<T> {
-    There(T),
-    Nothing,
-    /// It is there and cannot be read, which the look at all rows has told.
-    Unreadable,
-}
-
-impl<T> Behind<T> {
-    fn of(found: Result<Option<T>, Error>) -> Result<Self, Error> {
-        match found {
-            Ok(Some(it)) => Ok(Self::There(it)),
-            Ok(None) => Ok(Self::Nothing),
-            Err(error) if error.is_disk() => Err(error),
-            Err(_) => Ok(Self::Unreadable),
-        }
-    }
-
-    /// Whether it fits, as far as can be read.
-    fn fits(&self, fit: impl FnOnce(&T) -> bool) -> bool {
-        match self {
-            Self::There(it) => fit(it),
-            Self::Nothing => false,
-            Self::Unreadable => true,
-        }
-    }
 }
 
 fn check_receivers(view: &View, findings: &mut Findings) -> Result<(), Error> {
@@ -261,29 +233,6 @@ fn fault_of_event(view: &View, event: &Event) -> Result<Option<Fault>, Error> {
     let told = Key::of(event.account).id(event.id);
     let first = view::rows_of(view, Table::EventDeliveries, &told)?.next().transpose()?;
     Ok(first.is_none().then(|| Fault::missing(Table::EventDeliveries)))
-}
-
-/// Gives the key of every row of a table to `look`, and notes what it finds.
-fn each(
-    view: &View,
-    table: Table,
-    look: impl Fn(&[u8]) -> Result<Option<Fault>, Error>,
-    findings: &mut Findings,
-) -> Result<(), Error> {
-    for row in view::rows_of(view, table, &Key::new())? {
-        let (key, _) = row?;
-        if !keys::is_sound(table, key.value()) {
-            continue;
-        }
-        if let Some(fault) = look(key.value())? {
-            findings.note(table, key.value(), fault);
-        }
-    }
-    Ok(())
-}
-
-fn is_there(view: &View, table: Table, key: &Key) -> Result<bool, Error> {
-    Ok(view.row(table, key.as_slice(), |_| Ok(()))?.is_some())
 }
 
 fn receiver(key: &[u8]) -> Option<(AccountId, ReceiverId)> {

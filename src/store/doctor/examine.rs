@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::domain::account::AccountId;
 use crate::store::disk::Disk;
 use crate::store::doctor::findings::{Findings, Problem};
-use crate::store::doctor::{deliveries, indexes, money, rows, runs};
+use crate::store::doctor::{deliveries, indexes, money, rows, runs, schedules};
 use crate::store::error::Error;
 use crate::store::file::Store;
 use crate::store::key::{Key, Parts};
@@ -45,7 +45,8 @@ pub fn examine(store: &Store) -> Result<Findings, Error> {
             money::check_runs(view, account, ledger, tally, findings)
         })?;
         indexes::check(view, &kinds, findings)?;
-        deliveries::check(view, findings)
+        deliveries::check(view, findings)?;
+        schedules::check(view, findings)
     })?;
     let accounts = findings.tables.iter().find(|it| it.0 == Table::Accounts.name());
     findings.accounts = accounts.map_or(0, |it| it.1);

@@ -39,15 +39,20 @@ const fn parts(table: Table) -> &'static [Part] {
         | Table::Receivers
         | Table::ActiveReceivers
         | Table::Standings
-        | Table::Events => &[Part::Id, Part::Id],
+        | Table::Events
+        | Table::Schedules
+        | Table::Baselines => &[Part::Id, Part::Id],
         Table::Outputs => &[Part::Id, Part::Id, Part::Below(2)],
         Table::RunStates => &[Part::Id, Part::Short, Part::Below(5), Part::Id],
         Table::RunLabels => &[Part::Id, Part::Label, Part::Id],
         Table::RunCounts => &[Part::Id, Part::Short, Part::Below(5)],
-        Table::Queue => &[Part::Id, Part::Long, Part::Below(2), Part::Long, Part::Id],
+        Table::Queue => &[Part::Id, Part::Long, Part::Below(3), Part::Long, Part::Id],
         Table::RunEvents | Table::Deliveries | Table::Outbox => &[Part::Id, Part::Id, Part::Id],
         Table::DeliveryStates => &[Part::Id, Part::Id, Part::Below(5), Part::Id],
         Table::EventDeliveries => &[Part::Id, Part::Id, Part::Id, Part::Id],
+        Table::DueSchedules => &[Part::Long, Part::Id, Part::Id],
+        Table::Ticks => &[Part::Id, Part::Id, Part::Long],
+        Table::ScheduleRuns => &[Part::Id, Part::Id, Part::Below(2), Part::Id],
     }
 }
 
@@ -81,7 +86,12 @@ pub(super) fn account(table: Table, key: &[u8]) -> Option<AccountId> {
         | Table::Deliveries
         | Table::DeliveryStates
         | Table::EventDeliveries
-        | Table::Outbox => Parts(key).id(),
+        | Table::Outbox
+        | Table::Schedules
+        | Table::Ticks
+        | Table::ScheduleRuns
+        | Table::Baselines => Parts(key).id(),
+        Table::DueSchedules => Parts(key.get(8..)?).id(),
         Table::Meta | Table::Accounts | Table::Keys | Table::Kinds | Table::Claims => None,
     }
 }

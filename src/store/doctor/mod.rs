@@ -3,7 +3,7 @@
 //! It promises that a file without a problem keeps every rule that `tables` names: each record
 //! carries its checksum and can be read, each index agrees with its rows both ways, each run that
 //! is not over stands in the queue or has a claim, each delivery that is not over stands in the
-//! outbox, and all money adds up. It reads one moment of
+//! outbox, each schedule that is not stopped has its next slot, and all money adds up. It reads one moment of
 //! the file, row by row, and needs the same memory for a small file and for a large one. It
 //! changes nothing.
 //!
@@ -16,9 +16,11 @@ mod examine;
 mod findings;
 mod indexes;
 mod keys;
+mod look;
 mod money;
 mod rows;
 mod runs;
+mod schedules;
 
 #[cfg(test)]
 mod sample;

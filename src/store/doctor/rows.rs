@@ -2,6 +2,7 @@
 
 use crate::domain::account::AccountId;
 use crate::store::accounts::AccountRow;
+use crate::store::baselines::BaselineRow;
 use crate::store::codec::{self, Record};
 use crate::store::delivery_row::DeliveryRow;
 use crate::store::doctor::findings::{Fault, Findings};
@@ -11,14 +12,16 @@ use crate::store::events::EventRow;
 use crate::store::key::Key;
 use crate::store::keys::KeyRow;
 use crate::store::ledger::{EntryRow, WalletRow};
-use crate::store::meta::IdentityRow;
+use crate::store::meta::{IdentityRow, SlotsRow};
 use crate::store::outbox::OpenRow;
 use crate::store::queue::ClaimRow;
 use crate::store::receivers::{ReceiverRow, StandingRow};
 use crate::store::run_row::RunRow;
 use crate::store::runs::{CountRow, KindRow, TextRow};
+use crate::store::schedules::ScheduleRow;
 use crate::store::seal::{self, SealRow};
 use crate::store::tables::{Table, Values};
+use crate::store::ticks::TickRow;
 use crate::store::view::{self, Tables as _, View};
 
 /// Looks at every row of every table, and counts them.
@@ -77,6 +80,7 @@ fn read(table: Table, key: &[u8], value: &[u8]) -> Result<(), Error> {
     }
     match table {
         Table::Meta if key == seal::META_KEY => as_a::<SealRow>(table, key, value),
+        Table::Meta if key == b"slots" => as_a::<SlotsRow>(table, key, value),
         Table::Meta => as_a::<IdentityRow>(table, key, value),
         Table::Accounts => as_a::<AccountRow>(table, key, value),
         Table::Wallets => as_a::<WalletRow>(table, key, value),
@@ -92,13 +96,18 @@ fn read(table: Table, key: &[u8], value: &[u8]) -> Result<(), Error> {
         Table::Events => as_a::<EventRow>(table, key, value),
         Table::Deliveries => as_a::<DeliveryRow>(table, key, value),
         Table::Outbox => as_a::<OpenRow>(table, key, value),
+        Table::Schedules => as_a::<ScheduleRow>(table, key, value),
+        Table::Ticks => as_a::<TickRow>(table, key, value),
+        Table::Baselines => as_a::<BaselineRow>(table, key, value),
         Table::RunStates
         | Table::RunLabels
         | Table::Queue
         | Table::ActiveReceivers
         | Table::RunEvents
         | Table::DeliveryStates
-        | Table::EventDeliveries => Ok(()),
+        | Table::EventDeliveries
+        | Table::DueSchedules
+        | Table::ScheduleRuns => Ok(()),
     }
 }
 
@@ -127,7 +136,12 @@ fn owner(table: Table, key: &[u8], value: &[u8]) -> Option<AccountId> {
         | Table::Deliveries
         | Table::DeliveryStates
         | Table::EventDeliveries
-        | Table::Outbox => keys::account(table, key),
+        | Table::Outbox
+        | Table::Schedules
+        | Table::DueSchedules
+        | Table::Ticks
+        | Table::ScheduleRuns
+        | Table::Baselines => keys::account(table, key),
     }
 }
 

@@ -179,6 +179,9 @@ fn missing_rows(view: &View, run: &Run, kinds: &Kinds) -> Result<Vec<Fault>, Err
     if let Some(label) = runs::label_key(run) {
         ask(Table::RunLabels, label)?;
     }
+    if let Some(place) = runs::schedule_key(run) {
+        ask(Table::ScheduleRuns, place)?;
+    }
     if run.status == Status::Pending {
         ask(Table::Queue, queue::place(run))?;
     }
