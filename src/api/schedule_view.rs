@@ -10,7 +10,8 @@ use crate::domain::cron::{Cron, Rate};
 use crate::domain::limits::SLOTS_SHOWN_MAX;
 use crate::domain::money::{Amount, Currency};
 use crate::domain::run::{RunId, ScheduleId};
-use crate::domain::schedule::{Repeat, Stopped, Tick};
+use crate::domain::schedule::{Repeat, Stopped};
+use crate::domain::slot::Tick;
 use crate::domain::time::Timestamp;
 
 /// A schedule. Source: service interface, "Schedule".

@@ -14,8 +14,9 @@ use crate::domain::limits::{self, INPUT_BYTES_MAX};
 use crate::domain::money::Amount;
 use crate::domain::run::{Run, RunId, ScheduleId, Status, Trigger};
 use crate::domain::schedule::{
-    Channel, Counts, LastRun, MissedSlots, Overlap, Repeat, Schedule, Stopped, Tick,
+    Channel, Counts, LastRun, MissedSlots, Overlap, Repeat, Schedule, Stopped,
 };
+use crate::domain::slot::Tick;
 use crate::domain::time::Timestamp;
 use crate::store::{self, Tables, meta, runs as kept_runs, schedules, ticks};
 

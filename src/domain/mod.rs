@@ -29,6 +29,7 @@ pub mod ledger;
 pub mod outcome;
 pub mod run;
 pub mod schedule;
+pub mod slot;
 
 pub mod delivery;
 pub mod due;

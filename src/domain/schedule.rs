@@ -10,6 +10,7 @@ use crate::domain::account::AccountId;
 use crate::domain::cron::Cron;
 use crate::domain::limits::{LATE_AFTER, MISSED_COUNT_MAX, TICKS_KEPT};
 use crate::domain::run::{RunId, ScheduleId};
+use crate::domain::slot::{DueSlots, Stretch, Tick, Verdict};
 use crate::domain::time::Timestamp;
 
 /// A kind of run that is started by the clock.
@@ -109,40 +110,6 @@ pub enum Stopped {
     CronInvalid,
 }
 
-/// What became of a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// A run.
-    Fired,
-    /// Nothing: an earlier run was not over.
-    SkippedOverlap,
-    /// Nothing: the balance was too low.
-    SkippedBalance,
-    /// Nothing: too many runs of the account waited.
-    SkippedQueueFull,
-    /// Nothing: the disk was full until it was too late.
-    SkippedStorage,
-    /// Nothing: nobody was there in time.
-    Missed,
-    /// Nothing: the schedule cannot run.
-    Error,
-}
-
-/// One line of a schedule's log: a slot and what became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tick {
-    /// The slot.
-    pub slot: Timestamp,
-    /// When it was decided.
-    pub decided_at: Timestamp,
-    /// What became of it.
-    pub verdict: Verdict,
-    /// The run that it became.
-    pub run: Option<RunId>,
-    /// How many slots this line stands for: more than one only where they were missed together.
-    pub slots: u32,
-}
-
 /// What became of the slots so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -163,24 +130,6 @@ pub struct LastRun {
     pub id: RunId,
     /// When it was started.
     pub at: Timestamp,
-}
-
-/// Slots that were decided one after the other without a gap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
-    /// The first of them.
-    pub from: Timestamp,
-    /// The last of them.
-    pub until: Timestamp,
-}
-
-/// The slots of a schedule that are due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DueSlots {
-    /// The latest one.
-    pub latest: Timestamp,
-    /// The latest of those before it, and how many those are.
-    pub older: Option<(Timestamp, u32)>,
 }
 
 impl Schedule {
@@ -388,33 +337,6 @@ impl Stopped {
             Self::OneShotMissed => "one_shot_missed",
             Self::KindUnavailable => "kind_unavailable",
             Self::CronInvalid => "cron_invalid",
-        }
-    }
-}
-
-impl Verdict {
-    /// Every verdict.
-    pub const ALL: [Self; 7] = [
-        Self::Fired,
-        Self::SkippedOverlap,
-        Self::SkippedBalance,
-        Self::SkippedQueueFull,
-        Self::SkippedStorage,
-        Self::Missed,
-        Self::Error,
-    ];
-
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Fired => "fired",
-            Self::SkippedOverlap => "skipped_overlap",
-            Self::SkippedBalance => "skipped_balance",
-            Self::SkippedQueueFull => "skipped_queue_full",
-            Self::SkippedStorage => "skipped_storage",
-            Self::Missed => "missed",
-            Self::Error => "error",
         }
     }
 }

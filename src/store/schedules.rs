@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::domain::account::AccountId;
 use crate::domain::run::{RunId, ScheduleId};
 use crate::domain::schedule::{
-    Channel, Counts, LastRun, MissedSlots, Overlap, Repeat, Schedule, Stopped, Stretch, Verdict,
+    Channel, Counts, LastRun, MissedSlots, Overlap, Repeat, Schedule, Stopped,
 };
+use crate::domain::slot::{Stretch, Verdict};
 use crate::domain::time::Timestamp;
 use crate::store::codec::{self, Record};
 use crate::store::error::Error;

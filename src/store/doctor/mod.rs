@@ -25,6 +25,8 @@ mod schedules;
 #[cfg(test)]
 mod sample;
 #[cfg(test)]
+mod timed;
+#[cfg(test)]
 mod told;
 
 pub use examine::{LedgerSums, check_pages, examine, verify_ledger};

@@ -10,7 +10,7 @@ use crate::domain::outcome::{Ending, Failure, Reason, Report};
 use crate::domain::run::{Run, RunId, Status, Trigger};
 use crate::domain::secret::KeyHash;
 use crate::domain::time::Timestamp;
-use crate::store::doctor::{Findings, examine, told};
+use crate::store::doctor::{Findings, examine, timed, told};
 use crate::store::ledger::{self, Line};
 use crate::store::queue::{self, Claim};
 use crate::store::{Error, MemoryDisk, Options, Store, Txn, Verify, accounts, keys, runs};
@@ -152,7 +152,7 @@ fn fill(txn: &mut Txn<'_>) -> Result<(), Error> {
         take(txn, run)?;
     }
     accept(txn, &labelled(WAITING, "third"))?;
-    let trigger = Trigger::Schedule { schedule: Id::from_bytes([3; 16]), scheduled_for: NOW };
+    let trigger = Trigger::Schedule { schedule: timed::FIRES, scheduled_for: NOW };
     accept(txn, &Run { trigger, ..new_run(BOB, SCHEDULED) })?;
     end(txn, DONE, Ending::Succeeded)?;
     let failure = Failure { reason: Reason::Timeout, code: String::new(), message: String::new() };
@@ -160,6 +160,7 @@ fn fill(txn: &mut Txn<'_>) -> Result<(), Error> {
     let ghost = find(txn, GHOST)?;
     runs::put_ghost(txn, &ghost)?;
     runs::remove(txn, &ghost)?;
+    timed::fill(txn)?;
     told::fill(txn)
 }
 
