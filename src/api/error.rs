@@ -172,6 +172,7 @@ impl Failure {
                 Some(*retry_after)
             }
             Self::App(app::Error::QueueFull { .. }) => Some(Duration::from_secs(5)),
+            Self::App(app::Error::BacklogFull { .. }) => Some(Duration::from_mins(1)),
             Self::App(app::Error::StorageFull) => Some(Duration::from_secs(10)),
             Self::App(app::Error::Overloaded) => Some(Duration::from_secs(1)),
             Self::BadPath
@@ -296,6 +297,15 @@ fn app_row(error: app::Error) -> Row {
         }
         app::Error::ReceiverDisabled => {
             bad("receiver_disabled", "The receiver is disabled. Connect a new one.")
+        }
+        app::Error::BacklogFull { limit } => {
+            let message =
+                format!("{limit} deliveries of the receiver are not over. Try again later.");
+            row(429, RATE, "backlog_full", &message).detailed(json!({ "limit": limit }))
+        }
+        app::Error::TooManyRepeats { limit } => {
+            let message = format!("The event was sent to the receiver {limit} times already.");
+            bad("too_many_resends", &message).detailed(json!({ "limit": limit }))
         }
         app::Error::TooManyKeys { limit } => {
             bad("too_many_keys", &format!("The account has {limit} live keys already. Revoke one."))
