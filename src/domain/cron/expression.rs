@@ -73,8 +73,8 @@ impl Cron {
 
     /// Says it in English, for people: `At 09:00 and 17:00 on Monday to Friday (UTC)`.
     ///
-    /// A sentence without its full stop. `(UTC)` is left out where no zone would matter, as in
-    /// `Every 15 minutes`.
+    /// A sentence without its full stop. `(UTC)` is left out where every hour is alike,
+    /// as in `Every 15 minutes`.
     #[must_use]
     pub fn describe(&self) -> String {
         reading::of(self)
