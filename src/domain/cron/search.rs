@@ -118,7 +118,7 @@ impl Cron {
             return Set::EMPTY;
         }
         // Bit `n` of the weeks is the day `n` after a Sunday; day 1 of the month shall be bit 1.
-        let weeks = self.weekday.set.for_seven_weeks();
+        let weeks = self.weekday.set.for_six_weeks();
         let by_weekday = weeks.lowered(month.first_weekday).raised(1);
         let days = match self.day_rule() {
             DayRule::Both => self.day.set.and(by_weekday),
