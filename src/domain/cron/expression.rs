@@ -3,8 +3,8 @@
 use super::field::Field;
 use super::reason::CronError;
 use super::set::Set;
-use super::{read, reading, warning};
-use crate::domain::cron::Warning;
+use super::warning::{self, Warning};
+use super::{read, reading};
 
 /// A cron expression that comes again and again, in UTC.
 ///
