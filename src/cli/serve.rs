@@ -191,6 +191,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::domain::address::Network;
     use crate::inbound::TlsFiles;
 
     #[test]
@@ -207,7 +208,7 @@ mod tests {
     fn networks_inside_are_opened_by_a_flag_at_the_start_and_not_by_a_file_alone() {
         let mut config = Config::serve(PathBuf::from("/data"));
         assert_eq!(check_targets(&config, Inside::Refused), Ok(()));
-        config.outbound.allow = vec!["10.0.0.0/8".parse().unwrap()];
+        config.outbound.allow = vec![Network::parse("10.0.0.0/8").unwrap()];
         assert_eq!(check_targets(&config, Inside::Refused).unwrap_err().exit, Exit::BadConfig);
         assert_eq!(check_targets(&config, Inside::Allowed), Ok(()));
     }
