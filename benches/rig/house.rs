@@ -91,7 +91,7 @@ impl Default for Nothing {
             kind: KIND.to_owned(),
             name: "Nothing".to_owned(),
             description: "Does nothing.".to_owned(),
-            schedulable: false,
+            schedulable: true,
             timeout: Duration::from_secs(60),
             input_schema: json!({ "type": "object" }),
         })

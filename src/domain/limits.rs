@@ -51,7 +51,7 @@ pub const LATE_AFTER: Duration = Duration::from_mins(1);
 /// Schedules of one account. Source: the contract, section 7.
 pub const SCHEDULES_DEFAULT: u32 = 100;
 /// Schedules of one account that an operator can allow.
-pub const SCHEDULES_MAX: u32 = 100_000;
+pub const SCHEDULES_MAX: u32 = 10_000;
 /// How old a slot may be that becomes a late run. Source: the contract, section 7.
 pub const MISSED_WINDOW_DEFAULT: Duration = Duration::from_hours(24);
 /// Missed slots that are counted one by one; more count as so many.
