@@ -12,6 +12,7 @@ pub mod outbound;
 pub mod store;
 
 pub mod delivery;
+pub mod models;
 
 pub mod agents;
 

@@ -38,3 +38,5 @@ pub mod fault;
 pub mod health;
 pub mod retry;
 pub mod signature;
+
+pub mod chat;

@@ -171,7 +171,7 @@ impl Exchange {
 }
 
 /// What an error of the HTTP library means, from its kind and the kind of its cause.
-fn failure(error: &hyper::Error, meter: &Meter) -> Error {
+pub(super) fn failure(error: &hyper::Error, meter: &Meter) -> Error {
     tracing::debug!(%error, "could not read an answer");
     if meter.is_spent() || error.is_parse_too_large() {
         return Error::BadResponse(BadResponse::HeadTooLarge);

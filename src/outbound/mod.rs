@@ -4,7 +4,8 @@
 //! passed, speak TLS, send one request, read one answer, close. Every step has a deadline and
 //! every answer a size; nothing is redirected, pooled, cached or sent through a proxy, whatever
 //! the environment says. Only [`Guard`] makes a [`PublicAddr`], and a [`Dialer`] takes nothing
-//! else, so a request to the host's own network does not compile.
+//! else, so a request to the host's own network does not compile. [`Upstreams`] is for servers
+//! that the operator names: it may reach private addresses and keeps its connections.
 //!
 //! Time comes from [`Clock`](crate::sys::clock::Clock). Tests give names fake public addresses
 //! and connect those to servers in memory: see the module `fake`.
@@ -40,6 +41,9 @@ mod coding;
 mod decode;
 mod inflate;
 mod zstd;
+
+mod upstream;
+pub use upstream::{Bearer, UpstreamAnswer, UpstreamAsk, UpstreamLimits, UpstreamUrl, Upstreams};
 
 mod error;
 pub use error::{BadResponse, BadUrl, ConnectError, Error, Stage, TlsError, TooLarge};
