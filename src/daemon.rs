@@ -5,6 +5,7 @@
 //! test gives it fakes of these four and nothing else, and runs the same daemon as `errand serve`.
 
 mod open;
+mod registry;
 mod start_error;
 
 use std::sync::Arc;

@@ -63,6 +63,7 @@ use crate::domain::receiver::UrlPolicy;
 use crate::domain::retry::{FirstAttempt, Pauses};
 use crate::domain::run::{Run, Status};
 use crate::domain::time::Timestamp;
+use crate::models::Registry;
 use crate::store::{Seal, Store, accounts as kept_accounts, keys as kept_keys, meta, runs_list};
 use crate::sys::beats::Beats;
 use crate::sys::clock::{Clock, Mark};
@@ -84,6 +85,7 @@ pub(in crate::app) struct Inner {
     pub(in crate::app) beats: Beats,
     pub(in crate::app) shutdown: Shutdown,
     pub(in crate::app) catalogue: Catalogue,
+    pub(in crate::app) models: Registry,
     pub(in crate::app) prices: Prices,
     pub(in crate::app) settings: Settings,
     pub(in crate::app) keys: KeyTable,
@@ -161,6 +163,8 @@ pub struct Base {
     pub shutdown: Shutdown,
     /// What can be run.
     pub catalogue: Catalogue,
+    /// Whom callers can talk to.
+    pub models: Registry,
     /// What it costs.
     pub prices: Prices,
     /// What the operator decided.
@@ -185,6 +189,7 @@ impl App {
             metrics,
             shutdown,
             catalogue,
+            models,
             prices,
             settings,
             sender,
@@ -214,6 +219,7 @@ impl App {
             metrics,
             shutdown,
             catalogue,
+            models,
             prices,
             settings,
             keys,

@@ -167,6 +167,7 @@ impl From<StartError> for Failure {
             StartError::Roots(..) | StartError::BadRoots(..) | StartError::MasterKey(_) => {
                 Self::new(Exit::BadConfig, with_sources(&error))
             }
+            StartError::Model(_) => Self::new(Exit::BadConfig, with_sources(&error)),
             StartError::Kind(_) | StartError::Pulse(_) => {
                 Self::new(Exit::Failed, with_sources(&error))
             }

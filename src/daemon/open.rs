@@ -8,6 +8,7 @@ use crate::agents::Catalogue;
 use crate::app::billing::Prices;
 use crate::app::{App, Base, Settings, Webhooks};
 use crate::config::{Config, Mode};
+use crate::daemon::registry::{Way, registry};
 use crate::daemon::{StartError, World};
 use crate::delivery::Sender;
 use crate::domain::receiver::UrlPolicy;
@@ -47,6 +48,13 @@ pub async fn open(
     let sender = Sender::new(receivers, world.clock.clone(), urls, config.webhooks.standard);
     let catalogue = Catalogue::built_in(urls).with(world.agents);
     let catalogue = catalogue.map_err(|it| StartError::Kind(it.to_string()))?;
+    let way = Way {
+        clock: &world.clock,
+        resolver: &world.resolver,
+        dialer: &world.dialer,
+        trust: trust(config, &world)?,
+    };
+    let models = registry(way)?;
     let (clock, entropy) = (world.clock, world.entropy);
     let store = open_store(config, Arc::clone(&world.disk), &clock, &entropy, &metrics).await?;
     let seal = match unseal(&store, world.disk.as_ref(), &entropy).await {
@@ -63,6 +71,7 @@ pub async fn open(
         metrics,
         shutdown: shutdown.clone(),
         catalogue,
+        models,
         prices: Prices {
             currency: config.billing.currency,
             kinds: config.agents.prices.clone(),
@@ -145,13 +154,7 @@ fn client(
     metrics: &Arc<Metrics>,
     ports: Ports,
 ) -> Result<Client, StartError> {
-    let extra = match &config.outbound.extra_roots {
-        None => Vec::new(),
-        Some(path) => std::fs::read(path).map_err(|it| StartError::Roots(path.clone(), it))?,
-    };
-    let trust = Trust::new(world.clock.clone(), &extra).map_err(|it| {
-        StartError::BadRoots(config.outbound.extra_roots.clone().unwrap_or_default(), it)
-    })?;
+    let trust = trust(config, world)?;
     let guard = Guard::new(GuardConfig {
         allow: config.outbound.allow.clone(),
         deny: config.outbound.deny.clone(),
@@ -160,6 +163,17 @@ fn client(
     .with_translators(config.outbound.nat64.clone());
     let (resolver, dialer) = (Arc::clone(&world.resolver), Arc::clone(&world.dialer));
     Ok(Client::new(world.clock.clone(), guard, resolver, dialer, trust, Arc::clone(metrics)))
+}
+
+/// Whose certificates are believed.
+fn trust(config: &Config, world: &World) -> Result<Trust, StartError> {
+    let extra = match &config.outbound.extra_roots {
+        None => Vec::new(),
+        Some(path) => std::fs::read(path).map_err(|it| StartError::Roots(path.clone(), it))?,
+    };
+    Trust::new(world.clock.clone(), &extra).map_err(|it| {
+        StartError::BadRoots(config.outbound.extra_roots.clone().unwrap_or_default(), it)
+    })
 }
 
 /// Which pages may be named.

@@ -19,6 +19,8 @@ pub enum StartError {
     BadRoots(PathBuf, BadRoots),
     /// Two agents have the same kind.
     Kind(String),
+    /// Two models have one name, or one cannot be asked.
+    Model(String),
     /// The minute tick cannot start.
     Pulse(String),
     /// The master key cannot be read, or not be written.
@@ -37,6 +39,7 @@ impl fmt::Display for StartError {
                 write!(f, "outbound.extra_roots: {}: {error}", path.display())
             }
             Self::Kind(error) => write!(f, "{error}"),
+            Self::Model(error) => write!(f, "{error}"),
             Self::Pulse(error) => write!(f, "the minute tick cannot start: {error}"),
             Self::MasterKey(error) => write!(f, "the master key: {error}"),
         }
@@ -50,7 +53,7 @@ impl std::error::Error for StartError {
             Self::App(error) => Some(error),
             Self::Roots(_, error) | Self::MasterKey(error) => Some(error),
             Self::BadRoots(_, error) => Some(error),
-            Self::Kind(_) | Self::Pulse(_) => None,
+            Self::Kind(_) | Self::Model(_) | Self::Pulse(_) => None,
         }
     }
 }
