@@ -46,8 +46,6 @@ pub async fn open(
     let receivers = client_of_receivers(config, &world, &metrics)?;
     let urls = targets(config.mode);
     let sender = Sender::new(receivers, world.clock.clone(), urls, config.webhooks.standard);
-    let catalogue = Catalogue::built_in(urls).with(world.agents);
-    let catalogue = catalogue.map_err(|it| StartError::Kind(it.to_string()))?;
     let way = Way {
         clock: &world.clock,
         resolver: &world.resolver,
@@ -55,6 +53,8 @@ pub async fn open(
         trust: trust(config, &world)?,
     };
     let models = registry(way)?;
+    let catalogue = Catalogue::built_in(urls).with(world.agents);
+    let catalogue = catalogue.map_err(|it| StartError::Kind(it.to_string()))?;
     let (clock, entropy) = (world.clock, world.entropy);
     let store = open_store(config, Arc::clone(&world.disk), &clock, &entropy, &metrics).await?;
     let seal = match unseal(&store, world.disk.as_ref(), &entropy).await {
