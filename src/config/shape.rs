@@ -98,6 +98,8 @@ pub struct Limits {
     pub rates: Rates,
     /// Runs of one account that may wait or run; any number when `None`.
     pub pending_runs: Option<u32>,
+    /// Chats of one key at the same time.
+    pub chats_in_flight: Option<u32>,
 }
 
 /// The workers.
@@ -197,7 +199,7 @@ impl Config {
             http: Http { listen: Vec::new(), edge: inbound::Config::default(), tls: None },
             metrics: None,
             log: Log { filter: String::new(), format: Format::Auto },
-            limits: Limits { rates: Rates::default(), pending_runs: None },
+            limits: Limits { rates: Rates::default(), pending_runs: None, chats_in_flight: None },
             queue: Queue { workers: 0, account_workers: 1, shutdown_grace: Duration::ZERO },
             runs: Runs { retention: None },
             billing: Billing { currency: Currency::EUR, rates: BTreeMap::new() },

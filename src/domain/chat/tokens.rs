@@ -133,6 +133,9 @@ impl Count {
 }
 
 impl CountSource {
+    /// Everybody who may count.
+    pub const ALL: [Self; 3] = [Self::Upstream, Self::Timings, Self::Estimate];
+
     /// The word for it in a ledger.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
