@@ -142,8 +142,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_answer(status: u16, body: &str, fault: Fault) {
-        assert_eq!(answer(status, body, UpstreamTexts::Hide), fault, "{status} {body}");
+    fn check_answer(status: u16, body: &str, fault: &Fault) {
+        assert_eq!(answer(status, body, UpstreamTexts::Hide), *fault, "{status} {body}");
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
             (204, Fault::Invalid),
         ] {
             for body in ["", "{}", "[]", "<html>", "{\"error\":{\"message\":\"no\"}}"] {
-                check_answer(status, body, fault.clone());
+                check_answer(status, body, &fault);
             }
         }
     }
@@ -190,15 +190,15 @@ mod tests {
             (500, r#"{"error":"input is longer than the context window"}"#),
             (413, "prompt is too long"),
         ] {
-            check_answer(status, body, Fault::ContextLength);
+            check_answer(status, body, &Fault::ContextLength);
         }
-        check_answer(401, "maximum context length", Fault::Misconfigured);
+        check_answer(401, "maximum context length", &Fault::Misconfigured);
     }
 
     #[test]
     fn a_model_that_is_being_loaded_is_no_failure() {
         let body = r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#;
-        check_answer(503, body, Fault::Loading(PAUSE_USUAL));
+        check_answer(503, body, &Fault::Loading(PAUSE_USUAL));
     }
 
     #[test]
