@@ -60,7 +60,10 @@ impl Answer {
         let piece = match (self.first.take(), &mut self.flow) {
             (Some(first), _) => Ok(Some(first)),
             (None, Flow::Upstream(reading, _)) => reading.next().await,
-            (None, Flow::Offline(script)) => Ok(script.next(&self.clock).await),
+            (None, Flow::Offline(script)) => {
+                let piece = self.clock.within(self.until.left(), script.next(&self.clock)).await;
+                piece.map_err(|_| Fault::Timeout)
+            }
             (None, Flow::Over) => return Ok(None),
         };
         if !matches!(piece, Ok(Some(Piece::Text(_)))) {

@@ -138,7 +138,9 @@ async fn refusal(registry: &Registry, mut answer: UpstreamAnswer) -> Fault {
         "an upstream answered with the status {}",
         answer.status
     );
-    let body = answer.read(REFUSAL_BYTES_MAX).await.unwrap_or_default();
+    // Without a readable body the status alone decides.
+    let body = registry.clock.within(REFUSAL_SPAN, answer.read(REFUSAL_BYTES_MAX)).await;
+    let body = body.ok().and_then(Result::ok).unwrap_or_default();
     let retry_after = answer.headers.first("retry-after");
     refused::of_answer(answer.status, &body, retry_after, registry.clock.now(), registry.texts)
 }
@@ -162,5 +164,7 @@ const ATTEMPTS_MAX: u32 = 3;
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// The status of an answer.
 const STATUS_OK: u16 = 200;
+/// How long the body of an upstream's refusal is waited for.
+const REFUSAL_SPAN: Duration = Duration::from_secs(5);
 /// Bytes of an upstream's refusal that are read.
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;

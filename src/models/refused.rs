@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::domain::limits::RETRY_AFTER_MAX;
-use crate::domain::retry::http_date;
+use crate::domain::retry::hint;
 use crate::domain::secret::redact;
 use crate::domain::time::Timestamp;
 use crate::models::{Fault, UpstreamTexts};
@@ -99,13 +99,9 @@ impl Complaint {
     }
 }
 
-/// How long an answer asks to wait: seconds or a date, at most a minute.
+/// How long an answer asks to wait: at least a second, at most a minute.
 fn pause(retry_after: Option<&str>, now: Timestamp) -> Duration {
-    let Some(text) = retry_after.map(str::trim) else { return PAUSE_USUAL };
-    let pause = match text.parse() {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => http_date(text).map_or(PAUSE_USUAL, |it| it.since(now)),
-    };
+    let pause = retry_after.and_then(|it| hint(it, now)).unwrap_or(PAUSE_USUAL);
     pause.clamp(PAUSE_MIN, RETRY_AFTER_MAX)
 }
 
