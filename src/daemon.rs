@@ -22,6 +22,7 @@ use crate::background::{self, Busy, Deliverer, InFlight, Janitor, Pulse, Schedul
 use crate::config::Config;
 use crate::daemon::open::targets;
 use crate::inbound::{Edge, Service};
+use crate::models::Model;
 use crate::outbound::{Client, Dialer, Resolver, SystemResolver, TcpDialer};
 use crate::store::{Disk, Store};
 use crate::sys::clock::Clock;
@@ -46,6 +47,8 @@ pub struct World {
     pub dialer: Arc<dyn Dialer>,
     /// Agents beside the built-in ones.
     pub agents: Vec<Arc<dyn Agent>>,
+    /// Models beside those of the settings.
+    pub models: Vec<Model>,
 }
 
 /// A daemon that runs.
@@ -71,6 +74,7 @@ impl World {
             resolver: Arc::new(SystemResolver::new(clock.clone())),
             dialer: Arc::new(TcpDialer),
             agents: Vec::new(),
+            models: Vec::new(),
             clock,
         }
     }

@@ -52,7 +52,7 @@ pub async fn open(
         dialer: &world.dialer,
         trust: trust(config, &world)?,
     };
-    let models = registry(way)?;
+    let models = registry(way, world.models)?;
     let catalogue = Catalogue::built_in(urls).with(world.agents);
     let catalogue = catalogue.map_err(|it| StartError::Kind(it.to_string()))?;
     let (clock, entropy) = (world.clock, world.entropy);

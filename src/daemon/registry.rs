@@ -1,10 +1,11 @@
-//! The models that are offered: those of the settings, and those that need no network.
+//! The models that are offered: those of the settings, and those that need no network, and those that a
+//! test brings.
 
 use std::sync::Arc;
 
 use crate::daemon::start_error::StartError;
 use crate::domain::chat::Price;
-use crate::models::{Label, Registry, UpstreamTexts, offline_models};
+use crate::models::{Label, Model, Registry, UpstreamTexts, offline_models};
 use crate::outbound::{Dialer, Resolver, Trust, Upstreams};
 use crate::sys::clock::Clock;
 
@@ -21,11 +22,12 @@ pub(super) struct Way<'a> {
 /// # Errors
 ///
 /// [`StartError::Model`] names a model that stands twice.
-pub(super) fn registry(way: Way<'_>) -> Result<Registry, StartError> {
+pub(super) fn registry(way: Way<'_>, others: Vec<Model>) -> Result<Registry, StartError> {
     let Way { clock, resolver, dialer, trust } = way;
     let (resolver, dialer) = (Arc::clone(resolver), Arc::clone(dialer));
     let upstreams = Upstreams::new(clock.clone(), resolver, dialer, trust);
-    let models = offline_models(Label::Shown, Price::FREE);
+    let mut models = offline_models(Label::Shown, Price::FREE);
+    models.extend(others);
     Registry::new(clock.clone(), upstreams, UpstreamTexts::Hide, models)
         .map_err(|it| StartError::Model(it.to_string()))
 }

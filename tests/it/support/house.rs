@@ -22,6 +22,7 @@ use super::client::{Client, Door};
 use super::disk::TestDisk;
 use super::http::Reply;
 use super::script::Script;
+use super::upstream::Plan;
 
 /// When every test begins: 2026-01-01T00:00:00 UTC.
 pub const EPOCH: Timestamp = Timestamp::from_millis(1_767_225_600_000);
@@ -42,6 +43,8 @@ pub struct House {
     pub script: Script,
     /// What the next start offers beside the built-in kinds.
     pub agents: Vec<Arc<dyn Agent>>,
+    /// What the next start offers beside the built-in models.
+    pub models: Vec<Plan>,
     pub entropy: Entropy,
     pub disk: TestDisk,
     daemon: Option<Daemon>,
@@ -59,6 +62,11 @@ impl House {
 
     /// The same with other settings and another seed.
     pub async fn with(seed: u64, change: impl FnOnce(&mut Config)) -> Self {
+        Self::offering(seed, &[], change).await
+    }
+
+    /// The same with models beside the built-in ones.
+    pub async fn offering(seed: u64, models: &[Plan], change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::dev(PathBuf::from("(memory)"));
         let price = Amount::parse(PRICE).unwrap();
         config.agents.prices.insert(KIND.to_owned(), price);
@@ -74,6 +82,7 @@ impl House {
             resolver: Arc::new(internet.clone()),
             internet,
             agents: vec![Arc::new(script.clone())],
+            models: models.to_vec(),
             script,
             entropy: Entropy::seeded(seed),
             disk: TestDisk::default(),
@@ -98,6 +107,7 @@ impl House {
             resolver: Arc::clone(&self.resolver),
             dialer: Arc::new(self.internet.clone()),
             agents: self.agents.clone(),
+            models: self.models.iter().map(Plan::model).collect(),
         };
         let started = Daemon::start(&self.config, world).await;
         self.daemon = Some(started.map_err(|it| it.to_string()).unwrap());

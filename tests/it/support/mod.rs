@@ -8,8 +8,9 @@ pub mod http;
 mod lives;
 pub mod receiver;
 mod script;
+pub mod upstream;
 
-pub use client::Client;
+pub use client::{Client, Connection};
 pub use disk::{Loss, Trouble};
 pub use golden::{golden, shown};
 pub use house::{House, KIND, RUNS, path_of};
@@ -17,3 +18,4 @@ pub use http::Reply;
 pub use lives::Lives;
 pub use receiver::{Act, Receiver};
 pub use script::Script;
+pub use upstream::{Plan, Upstream};

@@ -28,6 +28,7 @@ async fn fill(house: &House, hook: &Hook, line: &serde_json::Value) {
         resolver: Arc::new(house.internet.clone()),
         dialer: Arc::new(house.internet.clone()),
         agents: Vec::new(),
+        models: Vec::new(),
     };
     let opened = open(&house.config, world, &Shutdown::new()).await;
     let opened = opened.map_err(|it| it.to_string()).unwrap();
