@@ -65,7 +65,7 @@ fn stream(app: &App, chat: Chat) -> Response {
     let answering = answering(app, &chat);
     let pump = Pump { app: app.clone(), chat, answering, sender };
     operations::begin(app, pump.run());
-    response.with_header("cache-control", "no-cache").with_header("x-accel-buffering", "no")
+    response.with_header("x-accel-buffering", "no")
 }
 
 /// Brings the pieces of an answer to the caller.

@@ -8,9 +8,7 @@ use errand::app::chats::{self, Chat};
 use errand::app::runs::{self, NewRun};
 use errand::app::{Error, accounts};
 use errand::domain::account::{Caller, Rights};
-use errand::domain::chat::{
-    Count, CountSource, FinishReason, Request, UnknownParameters, Usage,
-};
+use errand::domain::chat::{Count, CountSource, FinishReason, Request, UnknownParameters, Usage};
 use errand::domain::money::{Amount, Currency};
 use errand::domain::run::RunId;
 use errand::models::End;
@@ -106,7 +104,11 @@ fn hold(max_tokens: u64) -> i64 {
 impl Story {
     async fn new() -> Self {
         let models = [Plan::priced(MODEL, &[HOST])];
-        let mut house = House::offering(1, &models, |it| it.queue.workers = 0).await;
+        let house = House::offering(1, &models, |it| {
+            it.queue.workers = 0;
+            it.limits.chats_in_flight = None;
+        });
+        let mut house = house.await;
         Upstream::at(&house.internet, HOST, begun(&["Hi"], Step::Hang));
         (house.account, house.key) = house.tenant("story", "0.06").await;
         Self { house, balance: START, runs: Vec::new(), chats: Vec::new(), is_well: true }
@@ -232,10 +234,8 @@ impl Story {
         if self.is_well {
             let is_short = matches!(done, Done::Short);
             prop_assert_eq!(is_short, wanted.max(0) > available, "{:?} of {}", act, available);
-            let is_failed = matches!(
-                done,
-                Done::Failed | Done::Over(_, None) | Done::Released(_, false)
-            );
+            let is_failed =
+                matches!(done, Done::Failed | Done::Over(_, None) | Done::Released(_, false));
             prop_assert!(!is_failed, "{:?} failed on a disk that is well", act);
         } else if matches!(done, Done::Begun(..)) {
             prop_assert!(wanted <= available, "{:?} of {}", act, available);

@@ -23,8 +23,7 @@ async fn an_answer_is_whole_and_says_what_it_cost() {
     check_charged(&house, "0.000009").await;
     let entry = &entries(&house)[0];
     let id = reply.json()["id"].as_str().unwrap().replace("chatcmpl-", "").replace('-', "");
-    let reference: String =
-        entry.reference.unwrap().iter().map(|it| format!("{it:02x}")).collect();
+    let reference: String = entry.reference.unwrap().iter().map(|it| format!("{it:02x}")).collect();
     assert_eq!((reference, entry.note.as_str()), (id, "ours"));
     assert_eq!(entry.key, Some(house.key_id));
 }

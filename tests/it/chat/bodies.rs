@@ -40,7 +40,7 @@ fn refused() -> Vec<(Value, u16, &'static str, &'static str)> {
         (json!({ "messages": [] }), 400, "invalid_value", "messages"),
         (json!({ "messages": vec![json!({}); 1025] }), 400, "invalid_value", "messages"),
         (json!({ "messages": ["hi"] }), 400, "invalid_type", "messages[0]"),
-        (tool, 400, "invalid_value", "messages[0].role"),
+        (tool, 400, "unsupported_parameter", "messages[0].role"),
         (message(&json!(null)), 400, "missing_field", "messages[0].content"),
         (message(&json!("a\u{0}b")), 400, "invalid_value", "messages[0].content"),
         (message(&image), 400, "unsupported_content_part", part),
@@ -101,11 +101,22 @@ async fn what_is_no_json_object_goes_nowhere() {
     let lone = ask("ours", &json!({})).to_string().replace("hello", "\\ud800");
     let raw = [b"{\"model\":\"ours\xff\"}".to_vec(), vec![0xc3, 0x28], vec![0xef, 0xbb, 0xbf]];
     let texts = [
-        "", " ", "[]", "null", "7", "\"a\"", "{", "{}}", "{\"model\":}", "{'model':1}",
-        "{\"a\":NaN}", "{\"a\":1e999}",
+        "",
+        " ",
+        "[]",
+        "null",
+        "7",
+        "\"a\"",
+        "{",
+        "{}}",
+        "{\"model\":}",
+        "{'model':1}",
+        "{\"a\":NaN}",
+        "{\"a\":1e999}",
     ];
     let bodies = raw.into_iter().chain(texts.map(|it| it.as_bytes().to_vec()));
-    for body in bodies.chain([nested(100).into(), nested(200_000).into(), twice.into(), lone.into()])
+    for body in
+        bodies.chain([nested(100).into(), nested(200_000).into(), twice.into(), lone.into()])
     {
         let reply = send(&house, &body).await;
         let start = String::from_utf8_lossy(&body[..body.len().min(40)]).into_owned();

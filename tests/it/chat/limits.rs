@@ -94,7 +94,8 @@ async fn a_key_in_a_hurry_begins_no_chat() {
 /// Many at once, with and without streams: each gets its own answer.
 #[tokio::test(start_paused = true)]
 async fn a_hundred_chats_at_once_do_not_mix() {
-    let house = House::offering(1, &[Plan::priced(MODEL, &[HOST])], |_| {}).await;
+    let models = [Plan::priced(MODEL, &[HOST])];
+    let house = House::offering(1, &models, |it| it.limits.chats_in_flight = None).await;
     let upstream = Upstream::at(&house.internet, HOST, vec![Step::Close]);
     for number in 0..100 {
         let mut script = begun(&["It is ", &number.to_string()], pause(number % 7 * 10));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use errand::config::Config;
 use serde_json::json;
 use tokio::task::JoinSet;
 
@@ -11,9 +12,14 @@ use crate::chat::{
 use crate::support::upstream::{Step, ask, begun, done, finish, pause, stream, usage};
 use crate::support::{House, Lives, Plan, Reply, Trouble, Upstream, golden, shown};
 
+/// As many chats at once as there is money for.
+fn any_number(config: &mut Config) {
+    config.limits.chats_in_flight = None;
+}
+
 /// A house whose only key is that of an account with so much money.
 async fn house_of(balance: &str) -> (House, Upstream) {
-    let mut house = House::offering(1, &[Plan::priced(MODEL, &[HOST])], |_| {}).await;
+    let mut house = House::offering(1, &[Plan::priced(MODEL, &[HOST])], any_number).await;
     (house.account, house.key) = house.tenant("other", balance).await;
     let upstream = Upstream::at(&house.internet, HOST, stream(&["Hi"], (5, 1)));
     (house, upstream)
@@ -25,7 +31,10 @@ async fn too_little_money_is_told_with_what_it_buys() {
     // A hold is 85 tokens read and 1,000 written: 0.002085.
     let (house, upstream) = house_of("0.002084999").await;
     let reply = chat(&house, &json!({})).await;
-    golden("chat/balance.txt", &shown(&reply).replace(reply.header("x-request-id").unwrap(), "(id)"));
+    golden(
+        "chat/balance.txt",
+        &shown(&reply).replace(reply.header("x-request-id").unwrap(), "(id)"),
+    );
     let details = &reply.json()["error"]["details"];
     assert_eq!(details["affordable_max_tokens"], 999);
     for streams in [false, true] {

@@ -16,9 +16,9 @@ async fn shop(rates: &[(&str, &str)]) -> House {
         Plan::priced("a-small.one", &[HOST]),
         Plan::free("zero", &[HOST]),
     ];
-    let rates = rates.iter().map(|(currency, rate)| {
-        (Currency::parse(currency).unwrap(), Amount::parse(rate).unwrap())
-    });
+    let rates = rates
+        .iter()
+        .map(|(currency, rate)| (Currency::parse(currency).unwrap(), Amount::parse(rate).unwrap()));
     let house = House::offering(1, &models, |it| it.billing.rates = rates.collect()).await;
     Upstream::at(&house.internet, HOST, stream(&["Hi"], (5, 1)));
     house

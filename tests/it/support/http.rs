@@ -98,8 +98,7 @@ fn parse(raw: &str) -> Reply {
     let mut lines = head.lines();
     let status = lines.next().and_then(|it| it.split(' ').nth(1)).and_then(|it| it.parse().ok());
     let headers = lines.filter_map(|it| it.split_once(": "));
-    let headers: Vec<_> =
-        headers.map(|(a, b)| (a.to_ascii_lowercase(), b.to_owned())).collect();
+    let headers: Vec<_> = headers.map(|(a, b)| (a.to_ascii_lowercase(), b.to_owned())).collect();
     let is_chunked = headers.iter().any(|it| it.0 == "transfer-encoding");
     let (text, is_whole) = if is_chunked { unchunked(body) } else { (body.to_owned(), true) };
     Reply {

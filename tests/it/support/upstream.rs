@@ -36,6 +36,8 @@ pub enum Step {
     Hang,
     /// Says the same again and again, as fast as it is read.
     Flood(Vec<u8>),
+    /// Says the same again and again, every ten milliseconds.
+    Drip(Vec<u8>),
     Close,
     Reset,
 }
@@ -147,6 +149,12 @@ impl Upstream {
                     Step::Hang => stream.read(&mut [0; 16]).await.unwrap_or(0) == 0,
                     Step::Flood(bytes) => {
                         while stream.write_all(&bytes).await.is_ok() {}
+                        true
+                    }
+                    Step::Drip(bytes) => {
+                        while stream.write_all(&bytes).await.is_ok() {
+                            Clock::host().sleep(Duration::from_millis(10)).await;
+                        }
                         true
                     }
                     Step::Close => return,
