@@ -2,6 +2,8 @@
 
 mod clock;
 mod ends;
+mod hang_up;
+mod landed;
 mod stop;
 mod turns;
 mod upkeep;
