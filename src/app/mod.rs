@@ -35,6 +35,7 @@ mod recording;
 pub mod runs;
 pub mod schedules;
 mod settle;
+pub mod steps;
 pub mod stranded;
 pub mod ticks;
 mod under_way;
