@@ -4,6 +4,7 @@ mod clock;
 mod ends;
 mod hang_up;
 mod landed;
+mod steps;
 mod stop;
 mod turns;
 mod upkeep;
