@@ -8,6 +8,7 @@ pub mod agent;
 pub mod bench;
 pub mod input;
 pub mod parsers;
+pub mod step_log;
 
 pub mod catalogue;
 
@@ -23,3 +24,4 @@ pub use catalogue::Catalogue;
 pub use input::{InputError, Problem};
 pub use parsers::{Parsers, Patience};
 pub use seo::SeoAudit;
+pub use step_log::{StepLog, TimedStep};

@@ -16,7 +16,7 @@ use crate::domain::chat::{
     Answering, DONE_EVENT, HEARTBEAT_EVENT, Paid, Reply, Request as Ask, UnknownParameters,
 };
 use crate::domain::limits::CHAT_BYTES_MAX;
-use crate::inbound::{Head, Response, Sender};
+use crate::inbound::{BoxFuture, Head, Response, Sender};
 use crate::models::{End, Fault, Piece};
 
 /// Answers a chat.
@@ -29,10 +29,14 @@ pub(in crate::api) async fn complete(app: &App, request: Request) -> Result<Resp
     let most = offer.model.times.total(ask.reply, patience);
     head.extend(most.saturating_add(SETTLE_MARGIN));
     let ignored = ask.ignored().join(",");
-    let chat = chats::begin(app, &caller, ask, patience).await?;
-    let answer = match chat.request.reply {
-        Reply::Whole => whole(app, chat).await?,
-        Reply::Stream(_) => stream(app, chat),
+    let reply = ask.reply;
+    let begun: Begun = {
+        let app = app.clone();
+        Box::pin(async move { chats::begin(&app, &caller, ask, patience).await })
+    };
+    let answer = match reply {
+        Reply::Whole => whole(app, begun.await?).await?,
+        Reply::Stream(_) => stream(app, begun).await?,
     };
     Ok(if ignored.is_empty() {
         answer
@@ -59,14 +63,48 @@ async fn whole(app: &App, mut chat: Chat) -> Result<Response, Failure> {
     Ok(Response::json(200, body).with_header("x-service-cost", &paid.cost.to_string()))
 }
 
-/// Begins to stream the answer.
-fn stream(app: &App, chat: Chat) -> Response {
+/// Begins to stream the answer: with its first piece, or without it when that takes long, so that
+/// nobody on the way gives up. After that a fault can only be an event.
+async fn stream(app: &App, mut begun: Begun) -> Result<Response, Failure> {
+    let first = app.clock().within(FIRST_WAIT, &mut begun).await;
     let (sender, response) = Response::stream("text/event-stream; charset=utf-8");
-    let answering = answering(app, &chat);
-    let pump = Pump { app: app.clone(), chat, answering, sender };
-    operations::begin(app, pump.run());
-    response.with_header("x-accel-buffering", "no")
+    let inside = app.clone();
+    match first {
+        Ok(chat) => operations::begin(app, Pump::of(inside, chat?, sender).run()),
+        Err(_) => operations::begin(app, late(inside, begun, sender)),
+    }
+    Ok(response.with_header("x-accel-buffering", "no"))
 }
+
+/// Waits for the first piece of a stream whose head has gone out.
+async fn late(app: App, mut begun: Begun, sender: Sender) {
+    let chat = loop {
+        tokio::select! {
+            biased;
+            chat = &mut begun => break chat,
+            // The model is stopped, and nothing is charged.
+            () = sender.gone() => return,
+            () = app.clock().sleep(HEARTBEAT_PAUSE) => {
+                if sender.send(HEARTBEAT_EVENT).await.is_err() {
+                    return;
+                }
+            }
+        }
+    };
+    let told = match chat {
+        Ok(chat) => return Pump::of(app, chat, sender).run().await,
+        Err(Error::Model(fault)) => fault_event(&fault),
+        Err(error) => {
+            tracing::error!(%error, "a chat ended before its first piece");
+            event("An internal error occurred.", "api_error", "internal_error")
+        }
+    };
+    let _ = sender.send(told).await;
+    let _ = sender.finish().await;
+}
+
+/// A chat that begins.
+type Begun = BoxFuture<'static, Result<Chat, Error>>;
 
 /// Brings the pieces of an answer to the caller.
 struct Pump {
@@ -98,6 +136,11 @@ enum Gathered {
 }
 
 impl Pump {
+    fn of(app: App, chat: Chat, sender: Sender) -> Self {
+        let answering = answering(&app, &chat);
+        Self { app, chat, answering, sender }
+    }
+
     async fn run(mut self) {
         let mut out = self.answering.first().to_event();
         let mut text = String::new();
@@ -232,6 +275,8 @@ fn patience(head: &Head) -> Option<Duration> {
 
 /// Time for a charge, beyond that of the answer.
 const SETTLE_MARGIN: Duration = Duration::from_secs(15);
+/// How long the head of a stream waits for the first piece.
+const FIRST_WAIT: Duration = Duration::from_secs(10);
 /// Silence after which a comment keeps the connection awake. Source: the contract, section 5.
 const HEARTBEAT_PAUSE: Duration = Duration::from_secs(10);
 /// Bytes of events that are sent at once.

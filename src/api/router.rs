@@ -33,6 +33,7 @@ enum Endpoint {
     FindRun,
     FindResult,
     CancelRun,
+    ListSteps,
     DeleteRun,
     CreateSchedule,
     ListSchedules,
@@ -57,7 +58,7 @@ const MODELS: Access = Access::Key(Some(Right::Models));
 const ANY_KEY: Access = Access::Key(None);
 
 #[rustfmt::skip]
-const ROUTES: [Route; 30] = [
+const ROUTES: [Route; 31] = [
     route(Method::Get,    "/healthz",                   Access::Open, Endpoint::Healthz),
     route(Method::Get,    "/readyz",                    Access::Open, Endpoint::Readyz),
     route(Method::Get,    "/v1/account",                ANY_KEY,      Endpoint::ShowAccount),
@@ -71,6 +72,7 @@ const ROUTES: [Route; 30] = [
     route(Method::Get,    "/v1/agents/runs/{id}",       AGENTS,       Endpoint::FindRun),
     route(Method::Delete, "/v1/agents/runs/{id}",       AGENTS,       Endpoint::DeleteRun),
     route(Method::Get,    "/v1/agents/runs/{id}/result", AGENTS,      Endpoint::FindResult),
+    route(Method::Get,    "/v1/agents/runs/{id}/steps", AGENTS,       Endpoint::ListSteps),
     route(Method::Post,   "/v1/agents/runs/{id}/cancel", AGENTS,      Endpoint::CancelRun),
     route(Method::Post,   "/v1/agents/schedules",       AGENTS,       Endpoint::CreateSchedule),
     route(Method::Get,    "/v1/agents/schedules",       AGENTS,       Endpoint::ListSchedules),
@@ -151,6 +153,7 @@ impl Api {
             Endpoint::ListRuns => runs::list(app, &request).await,
             Endpoint::FindRun => runs::find(app, &request),
             Endpoint::FindResult => runs::find_result(app, &request),
+            Endpoint::ListSteps => runs::steps(app, &request),
             Endpoint::CancelRun => runs::cancel(app, &request).await,
             Endpoint::DeleteRun => runs::delete(app, &request).await,
             Endpoint::CreateSchedule => schedules::create(app, request).await,

@@ -35,6 +35,7 @@ mod recording;
 pub mod runs;
 pub mod schedules;
 mod settle;
+pub mod steps;
 pub mod stranded;
 pub mod ticks;
 mod under_way;
@@ -67,7 +68,10 @@ use crate::domain::retry::{FirstAttempt, Pauses};
 use crate::domain::run::{Run, Status};
 use crate::domain::time::Timestamp;
 use crate::models::Registry;
-use crate::store::{Seal, Store, accounts as kept_accounts, keys as kept_keys, meta, runs_list};
+use crate::store::{
+    Seal, Store, accounts as kept_accounts, deliveries as kept_deliveries, keys as kept_keys, meta,
+    receivers as kept_receivers, runs_list,
+};
 use crate::sys::beats::Beats;
 use crate::sys::clock::{Clock, Mark};
 use crate::sys::entropy::Entropy;
@@ -209,6 +213,11 @@ impl App {
             for account in &accounts {
                 if let Some(newest) = runs_list::newest(view, account.id)? {
                     entropy.continue_after(newest);
+                }
+                for receiver in kept_receivers::scan(view, account.id)? {
+                    if let Some(newest) = kept_deliveries::newest(view, account.id, receiver.id)? {
+                        entropy.continue_after(newest);
+                    }
                 }
             }
             Ok::<_, Error>(())

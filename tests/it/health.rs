@@ -3,9 +3,16 @@
 use std::time::Duration;
 
 use errand::app::limiter::Rate;
+use errand::domain::delivery::Place;
+use errand::domain::due::Due;
+use errand::domain::fault::Reason;
+use errand::domain::id::{Delivery, Id, Receiver as Named};
+use errand::domain::money::Amount;
+use errand::store::outbox::Open;
+use errand::store::{deliveries, runs};
 use serde_json::{Value, json};
 
-use crate::support::{House, RUNS, Reply, Trouble, golden};
+use crate::support::{Act, House, RUNS, Receiver, Reply, Trouble, golden};
 
 async fn ready(house: &House) -> Reply {
     house.ask_as("", "GET", "/readyz", None).await
@@ -99,6 +106,84 @@ async fn a_daemon_that_drains_says_so_and_ends_its_work() {
     stop.await.unwrap();
     house.start().await;
     assert_eq!(house.find(&run).await["status"], "succeeded");
+    house.examine().await;
+}
+
+/// Copies of what there is that a purge finds, in five transactions of its own.
+const COPIES: usize = 1_000;
+
+/// A house that is stopped, with a thousand runs and a thousand deliveries that are over.
+async fn full_house() -> (House, String) {
+    let mut house = House::with(1, |it| {
+        it.runs.retention = Some(Duration::from_hours(1));
+        it.webhooks.rules.retention = Duration::from_hours(1);
+    })
+    .await;
+    let _ = Receiver::new(&house.clock, Act::Answer(204)).plain(&house.internet, "a.example");
+    let url = json!({ "url": "http://a.example/" });
+    let hook = house.ask("POST", "/v1/webhooks", Some(url)).await.json()["id"].clone();
+    let run = house.run(json!({ "do": "fail" })).await;
+    let log = format!("/v1/webhooks/{}/deliveries", hook.as_str().unwrap());
+    house.clock.sleep(Duration::from_secs(1)).await;
+    let line = house.ask("GET", &log, None).await.json()["data"][0].clone();
+    let run = Id::parse(run["id"].as_str().unwrap()).unwrap();
+    let receiver = Id::<Named>::parse(hook.as_str().unwrap()).unwrap();
+    let id = Id::<Delivery>::parse(line["id"].as_str().unwrap()).unwrap();
+    house.stop().await;
+    let (account, now, uptime) = (house.account, house.clock.now(), house.clock.uptime());
+    let ids: Vec<_> = (0..COPIES).map(|_| (house.entropy.id(now), house.entropy.id(now))).collect();
+    let write = house.write(move |txn| {
+        let first = deliveries::find(txn, Place { account, receiver, id })?.unwrap();
+        let failed = runs::find(txn, account, run)?.unwrap();
+        for (run, delivery) in &ids {
+            let open = Open { sent: 0, due: Due::after(Duration::ZERO, now, uptime), claim: None };
+            let before = first.resend(*delivery, now);
+            let mut after = before.clone();
+            after.drop_for(Reason::BacklogLimit, now);
+            deliveries::insert(txn, &before, &open)?;
+            deliveries::put(txn, &before, &after, None, None)?;
+            let copy = errand::domain::run::Run { id: *run, cost: Amount::ZERO, ..failed.clone() };
+            runs::insert(txn, &copy)?;
+        }
+        Ok(())
+    });
+    write.await;
+    (house, log)
+}
+
+/// F55: a purge is many commits, and whoever watches the daemon sees that it lives.
+#[tokio::test(start_paused = true)]
+async fn a_long_purge_on_a_slow_disk_keeps_the_daemon_ready() {
+    let (mut house, log) = full_house().await;
+    house.start().await;
+    house.clock.sleep(Duration::from_mins(1)).await;
+    assert_eq!(house.ask("GET", RUNS, None).await.json()["total"], COPIES + 1);
+    // The next look for what is old finds all of it.
+    let commits = || house.daemon().app().metrics().commits.value();
+    house.clock.sleep(Duration::from_mins(60)).await;
+    let before = commits();
+    let mut steps = 0;
+    for _ in 0..400 {
+        // Time passes whether or not the disk is at work: four seconds for each commit.
+        let seen = commits();
+        tokio::time::advance(Duration::from_secs(4)).await;
+        for _ in 0..1_000_000 {
+            tokio::task::yield_now().await;
+            if commits() > seen {
+                break;
+            }
+        }
+        let reply = ready(&house).await;
+        assert_eq!(reply.status, 200, "after {steps} commits: {}", reply.raw);
+        steps = commits() - before;
+        if steps >= 10 {
+            break;
+        }
+    }
+    assert!(steps >= 10, "{steps} commits");
+    house.clock.sleep(Duration::from_secs(30)).await;
+    assert_eq!(house.ask("GET", RUNS, None).await.json()["total"], 0);
+    assert_eq!(house.ask("GET", &log, None).await.json()["total"], 0);
     house.examine().await;
 }
 

@@ -225,8 +225,12 @@ async fn disk_queue(found: &mut Found) {
 
 /// The codes that stand in the table, by its own text.
 fn codes_of_the_table() -> BTreeSet<String> {
-    let table = include_str!("../../../src/api/error.rs");
-    let texts = table.split('"').skip(1).step_by(2);
+    let table = [
+        include_str!("../../../src/api/error.rs"),
+        include_str!("../../../src/api/app_row.rs"),
+        include_str!("../../../src/api/row.rs"),
+    ];
+    let texts = table.iter().flat_map(|it| it.split('"').skip(1).step_by(2));
     let is_code =
         |it: &&str| it.len() > 7 && it.bytes().all(|b| b == b'_' || b.is_ascii_lowercase());
     let codes = texts.filter(is_code).filter(|it| !OTHER_WORDS.contains(it));
@@ -234,12 +238,13 @@ fn codes_of_the_table() -> BTreeSet<String> {
 }
 
 /// Words of the table that look like codes: types and details.
-const OTHER_WORDS: [&str; 11] = [
+const OTHER_WORDS: [&str; 12] = [
     "api_error",
     "authentication_error",
     "available",
     "billing_error",
     "currency",
+    "delivery_channels",
     "invalid_request_error",
     "overloaded_error",
     "permission_error",

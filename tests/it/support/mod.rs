@@ -1,6 +1,7 @@
 //! A whole daemon in one process: real rooms, fakes at the four doors only.
 
 mod client;
+mod damage;
 mod disk;
 mod golden;
 mod house;
@@ -11,6 +12,7 @@ mod script;
 pub mod upstream;
 
 pub use client::{Client, Connection};
+pub use damage::damage;
 pub use disk::{Loss, Trouble};
 pub use golden::{golden, shown};
 pub use house::{House, KIND, RUNS, path_of};
