@@ -19,6 +19,7 @@ mod work_rows;
 mod models;
 pub use models::{ModelSettings, UpstreamSettings};
 mod key_file;
+mod model_reading;
 mod model_rows;
 pub use key_file::KeyFile;
 

@@ -178,8 +178,12 @@ pub(super) const EXAMPLE: &str = r#"
 #context_window = 128000
 #max_output_tokens = 8192
 #capabilities = ["json"]
-#upstreams = [
-#  { base_url = "https://api.example.com/v1", upstream_model = "large-2", api_key_file = "/etc/errand/example.key" },
-#  { base_url = "https://llm.example.org/v1", upstream_model = "large", api_key_file = "/etc/errand/second.key" },
-#]
+#[[models.upstreams]]
+#base_url = "https://api.example.com/v1"
+#upstream_model = "large-2"
+#api_key_file = "/etc/errand/example.key"
+#[[models.upstreams]]
+#base_url = "https://llm.example.org/v1"
+#upstream_model = "large"
+#api_key_file = "/etc/errand/second.key"
 "#;
