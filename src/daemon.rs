@@ -4,6 +4,7 @@
 //! A [`World`] holds what the daemon cannot make itself: time, randomness, network and disk. A
 //! test gives it fakes of these four and nothing else, and runs the same daemon as `errand serve`.
 
+mod local;
 mod open;
 mod registry;
 mod start_error;
@@ -47,8 +48,6 @@ pub struct World {
     pub dialer: Arc<dyn Dialer>,
     /// Agents beside the built-in ones.
     pub agents: Vec<Arc<dyn Agent>>,
-    /// Models beside those of the settings.
-    pub models: Vec<Model>,
 }
 
 /// A daemon that runs.
@@ -60,6 +59,7 @@ pub struct Daemon {
     busy: Busy,
     in_flight: InFlight,
     loops: JoinSet<()>,
+    models: Vec<Arc<Model>>,
     store: Store,
 }
 
@@ -74,7 +74,6 @@ impl World {
             resolver: Arc::new(SystemResolver::new(clock.clone())),
             dialer: Arc::new(TcpDialer),
             agents: Vec::new(),
-            models: Vec::new(),
             clock,
         }
     }
@@ -95,7 +94,7 @@ impl Daemon {
         } else {
             Pulse::none()
         };
-        let Opened { app, store, sender, client } = open(config, world, &shutdown).await?;
+        let Opened { app, store, models, sender, client } = open(config, world, &shutdown).await?;
         let lost = jobs::recover(&app).await.map_err(StartError::App)?;
         if lost > 0 {
             tracing::warn!(runs = lost, "{lost} runs had lost their worker and were given back");
@@ -129,13 +128,19 @@ impl Daemon {
             mode: config.mode.as_str(),
             uid: host::uid(),
         };
-        Ok(Self { app, edge, about, shutdown, busy, in_flight, loops, store })
+        Ok(Self { app, edge, about, shutdown, busy, in_flight, loops, models, store })
     }
 
     /// The operations.
     #[must_use]
     pub const fn app(&self) -> &App {
         &self.app
+    }
+
+    /// The models that are offered, in the order of their names.
+    #[must_use]
+    pub fn models(&self) -> &[Arc<Model>] {
+        &self.models
     }
 
     /// The public API.

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::support::Errand;
 
 /// Every verb that has a help of its own.
-const VERBS: [&str; 28] = [
+const VERBS: [&str; 33] = [
     "",
     "try",
     "dev",
@@ -23,6 +23,11 @@ const VERBS: [&str; 28] = [
     "balance show",
     "balance ledger",
     "balance verify",
+    "models",
+    "models list",
+    "models test",
+    "models price",
+    "chat",
     "webhook",
     "webhook sign",
     "webhook verify",

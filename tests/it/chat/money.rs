@@ -272,7 +272,7 @@ async fn what_is_promised_to_a_chat_cannot_be_debited() {
 fn holds_of_chats_do_not_outlive_the_daemon() {
     let mut lives = Lives::new(1, |_| {});
     let connection = lives.live(async |house| {
-        house.models = vec![Plan::priced(MODEL, &[HOST])];
+        house.config.chat.models = vec![Plan::priced(MODEL, &[HOST]).settings()];
         Upstream::at(&house.internet, HOST, begun(&["Hi"], Step::Hang));
         house.restart().await;
         let body = ask(MODEL, &json!({ "stream": true }));

@@ -45,8 +45,6 @@ pub struct House {
     pub script: Script,
     /// What the next start offers beside the built-in kinds.
     pub agents: Vec<Arc<dyn Agent>>,
-    /// What the next start offers beside the built-in models.
-    pub models: Vec<Plan>,
     pub entropy: Entropy,
     pub disk: TestDisk,
     daemon: Option<Daemon>,
@@ -73,6 +71,8 @@ impl House {
         let price = Amount::parse(PRICE).unwrap();
         config.agents.prices.insert(KIND.to_owned(), price);
         config.agents.prices.insert("seo_audit".to_owned(), price);
+        config.chat.discovers = false;
+        config.chat.models = models.iter().map(Plan::settings).collect();
         config.queue.workers = 4;
         config.queue.account_workers = 4;
         change(&mut config);
@@ -84,7 +84,6 @@ impl House {
             resolver: Arc::new(internet.clone()),
             internet,
             agents: vec![Arc::new(script.clone())],
-            models: models.to_vec(),
             script,
             entropy: Entropy::seeded(seed),
             disk: TestDisk::default(),
@@ -109,7 +108,6 @@ impl House {
             resolver: Arc::clone(&self.resolver),
             dialer: Arc::new(self.internet.clone()),
             agents: self.agents.clone(),
-            models: self.models.iter().map(Plan::model).collect(),
         };
         let started = Daemon::start(&self.config, world).await;
         self.daemon = Some(started.map_err(|it| it.to_string()).unwrap());

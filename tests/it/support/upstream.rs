@@ -4,16 +4,16 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use errand::config::{ModelSettings, UpstreamSettings};
 use errand::domain::chat::{Capabilities, ModelId, Price, Sizes, UpstreamStream};
 use errand::domain::money::Amount;
-use errand::models::{Model, Source, Times};
-use errand::outbound::Bearer;
+use errand::models::Times;
 use errand::outbound::fake::{Internet, Served};
 use errand::sys::clock::Clock;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-/// A model that a house offers: it can be made anew for every start.
+/// A model that a house offers.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub id: String,
@@ -75,15 +75,15 @@ impl Plan {
         Self { price: Price::FREE, ..Self::priced(id, hosts) }
     }
 
-    /// The model.
-    pub fn model(&self) -> Model {
-        let upstreams = self.hosts.iter().map(|host| {
-            let base = format!("http://{host}/v1").parse().unwrap();
-            let bearer = Bearer::new("sk-of-the-operator");
-            let made = errand::models::Upstream::new(&base, "theirs", bearer, UpstreamStream::Ask);
-            made.unwrap()
+    /// What stands in the settings.
+    pub fn settings(&self) -> ModelSettings {
+        let upstreams = self.hosts.iter().map(|host| UpstreamSettings {
+            base_url: format!("http://{host}/v1").parse().unwrap(),
+            model: "theirs".to_owned(),
+            key_file: None,
+            stream: UpstreamStream::Ask,
         });
-        Model {
+        ModelSettings {
             id: ModelId::parse(&self.id).unwrap(),
             name: self.id.to_uppercase(),
             owned_by: "tests".to_owned(),
@@ -91,7 +91,7 @@ impl Plan {
             sizes: self.sizes,
             capabilities: self.capabilities,
             times: self.times,
-            source: Source::Upstreams(upstreams.collect()),
+            upstreams: upstreams.collect(),
         }
     }
 }

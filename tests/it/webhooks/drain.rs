@@ -90,7 +90,6 @@ async fn a_second_daemon_on_the_same_file_does_not_start_and_sends_nothing() {
             resolver: Arc::new(house.internet.clone()),
             dialer: Arc::new(house.internet.clone()),
             agents: Vec::new(),
-            models: Vec::new(),
         };
         assert!(Daemon::start(&house.config, world).await.is_err());
     }
