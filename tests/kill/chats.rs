@@ -142,7 +142,10 @@ impl Told {
         for (price, fate) in &self.0 {
             match fate {
                 Fate::Answered => {
-                    assert!(charges.remove(price).is_some(), "{price} was answered and not charged");
+                    assert!(
+                        charges.remove(price).is_some(),
+                        "{price} was answered and not charged"
+                    );
                 }
                 Fate::Refused => {
                     assert_eq!(charges.remove(price), None, "{price} was refused and charged");

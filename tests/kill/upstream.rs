@@ -59,7 +59,8 @@ fn answer(mut stream: &TcpStream) -> Option<()> {
     let tokens: u64 = asked["messages"][0]["content"].as_str()?.parse().ok()?;
     let piece = json!({ "choices": [{ "index": 0, "delta": { "content": "word " } }] });
     let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });
-    let usage = json!({ "choices": [], "usage": { "prompt_tokens": 1, "completion_tokens": tokens } });
+    let usage =
+        json!({ "choices": [], "usage": { "prompt_tokens": 1, "completion_tokens": tokens } });
     let mut events = vec![format!("data: {piece}\n\n"); 5];
     events.extend([format!("data: {end}\n\ndata: {usage}\n\ndata: [DONE]\n\n")]);
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
