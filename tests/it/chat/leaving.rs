@@ -127,3 +127,19 @@ async fn a_stop_ends_a_stream_that_does_not_end_and_charges_what_was_delivered()
         check_charged(&house, "0.000011").await;
     }
 }
+
+/// Nothing was delivered, so nothing is charged.
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_a_stream_that_has_not_begun() {
+    let (mut house, upstream) = house(vec![Step::Hang]).await;
+    let mut connection = begin(&house, &json!({ "stream": true })).await;
+    let first = connection.read_until(": keep-alive").await;
+    let begun = house.clock.mark();
+    let ((), rest) = tokio::join!(house.stop(), connection.rest());
+    assert!(begun.elapsed() < Duration::from_secs(31), "{:?}", begun.elapsed());
+    assert!(first.starts_with("HTTP/1.1 200 OK") && rest.contains("shutting_down"), "{rest}");
+    assert!(!rest.contains("[DONE]"), "{rest}");
+    house.start().await;
+    assert_eq!(upstream.left(), 1);
+    check_nothing_charged(&house).await;
+}
