@@ -280,7 +280,7 @@ mod tests {
         files.write("hosts", "127.0.0.1 known.example.org\n", 1);
         files.write("resolv.conf", "nameserver 192.0.2.1\n", 1);
         let resolver = files.resolver();
-        let now = std::time::Duration::ZERO;
+        let now = Duration::ZERO;
         let mut hanging = Vec::new();
         for _ in 0..ATTEMPTS_MAX {
             let mut look_up = resolver.lookup("hole.example.org");
