@@ -174,13 +174,19 @@ pub(crate) fn answers(manifest: &Manifest, name: &str, site: &Site) -> BTreeMap<
         };
         answers.insert(page.path.clone(), answer);
     }
-    // Two targets are not in the corpus. This page has no fault without its header.
+    // Some targets are not in the corpus. This page has no fault without its header.
     let plain = manifest.pages.iter().find(|it| it.id == "noindex-header");
     if let Some(page) = plain.filter(|_| name == "main") {
         let body = fill(&page.file.as_deref().map(file).unwrap());
         let html = ("Content-Type".to_owned(), "text/html; charset=utf-8".to_owned());
         let head = head(200, &[html], body.len());
-        answers.insert("/ok/good-basic".to_owned(), Answer { head, body, ..Answer::default() });
+        let plain = Answer { head, body, ..Answer::default() };
+        let items = (0..10).map(|it| format!("/ok/item-{it}"));
+        for path in
+            ["/ok/good-basic", "/ok/good-article"].map(str::to_owned).into_iter().chain(items)
+        {
+            answers.insert(path, plain.clone());
+        }
         let moved = self::head(301, &[("Location".to_owned(), "/ok/good-basic".to_owned())], 0);
         answers.insert("/r/one".to_owned(), Answer { head: moved, ..Answer::default() });
     }
@@ -219,11 +225,15 @@ pub(crate) async fn answer(
         request.extend(byte);
     }
     let request = String::from_utf8(request).unwrap();
-    let path = request.split(' ').nth(1).unwrap();
+    let mut words = request.split(' ');
+    let (method, path) = (words.next().unwrap(), words.next().unwrap());
     let missing = Answer { head: head(404, &[], 0), ..Answer::default() };
     let answer = answers.get(path).cloned().unwrap_or(missing);
     clock.sleep(answer.delay).await;
     if answer.drops || stream.write_all(answer.head.as_bytes()).await.is_err() {
+        return;
+    }
+    if method == "HEAD" {
         return;
     }
     let step = if answer.trickle.is_zero() { answer.body.len().max(1) } else { 1 };

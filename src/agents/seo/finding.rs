@@ -61,6 +61,8 @@ pub enum Group {
     Images,
     /// Versions in other languages.
     Hreflang,
+    /// Descriptions for programs.
+    StructuredData,
 }
 
 /// Who says that a rule is one.
@@ -296,6 +298,7 @@ impl Group {
             Self::Headings => "headings",
             Self::Images => "images",
             Self::Hreflang => "hreflang",
+            Self::StructuredData => "structured-data",
         }
     }
 }
