@@ -130,6 +130,8 @@ pub struct Evidence {
     pub excerpt: Option<String>,
     /// What is wrong there, or the value that is.
     pub value: Option<String>,
+    /// What stands there, in a form that outlasts changes of the source; never shown.
+    pub key: Option<String>,
 }
 
 /// A text that evidence points into.

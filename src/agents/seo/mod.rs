@@ -35,6 +35,11 @@ pub mod comparable;
 pub mod indexing;
 pub mod score;
 
+pub mod changes;
+pub mod history;
+pub mod past;
+pub mod trace;
+
 pub mod markdown;
 pub mod report;
 pub mod result;

@@ -10,13 +10,14 @@ use crate::agents::input::{Fields, InputError};
 use crate::agents::page::fetch;
 use crate::agents::seo::around::Around;
 use crate::agents::seo::asking::Asker;
-use crate::agents::seo::audit::{Audit, judge, prepare};
+use crate::agents::seo::audit::{judge, prepare};
 use crate::agents::seo::checks::reach::FIRST_BYTE_GOOD;
 use crate::agents::seo::failure::{Code, Undone};
+use crate::agents::seo::past::Past;
 use crate::agents::seo::subject::Fetched;
-use crate::agents::seo::{report, result, surroundings};
+use crate::agents::seo::surroundings;
 use crate::domain::limits::URL_BYTES_MAX;
-use crate::domain::outcome::{Outcome, Report, Work};
+use crate::domain::outcome::{Outcome, Work};
 use crate::domain::receiver::{UrlPolicy, UrlReason};
 use crate::domain::target::PageUrl;
 use crate::outbound::BoxFuture;
@@ -66,16 +67,12 @@ impl Agent for SeoAudit {
                 Ok(done) => done,
                 Err(_) => Err(Undone::new(Code::Timeout, "The audit took longer than a minute.")),
             };
-            let outcome = match done {
-                Ok(report) => Outcome::Succeeded(report),
-                Err(undone) => Outcome::Failed(undone.into()),
-            };
-            Work::from(outcome)
+            done.unwrap_or_else(|undone| Work::from(Outcome::Failed(undone.into())))
         })
     }
 }
 
-async fn audit(task: &Task, bench: &Bench) -> Result<Report, Undone> {
+async fn audit(task: &Task, bench: &Bench) -> Result<Work, Undone> {
     let start = stored_url(&task.input, bench.targets)?;
     let begun = bench.clock.mark();
     task.progress.report(0, STEPS, "Fetching the page");
@@ -106,14 +103,10 @@ async fn audit(task: &Task, bench: &Bench) -> Result<Report, Undone> {
     subject.fetched.around = Box::pin(surroundings::ask(&mut asker, &subject)).await;
 
     task.progress.report(5, STEPS, "Checking the page");
-    let report = bench.parsers.run(move |_| write(&judge(subject))).await.map_err(broken)?;
+    let past = Past::of(task);
+    let work = bench.parsers.run(move |_| past.conclude(judge(subject))).await.map_err(broken)?;
     task.progress.report(STEPS, STEPS, "Done");
-    Ok(report)
-}
-
-fn write(audit: &Audit) -> Report {
-    let result = result::of(audit).to_string();
-    Report { output: report::of(audit), result: Some(result) }
+    Ok(work)
 }
 
 /// The address in an input that was accepted; the rules may have become stricter since.

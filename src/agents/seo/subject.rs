@@ -15,6 +15,7 @@ use crate::agents::seo::around::Around;
 use crate::agents::seo::content::Content;
 use crate::agents::seo::finding::{EXCERPT_CHARS_MAX, Evidence};
 use crate::agents::seo::items::Items;
+use crate::agents::seo::trace;
 use crate::domain::time::Timestamp;
 
 /// What was fetched for one audit.
@@ -144,9 +145,10 @@ impl Subject {
 pub fn at_element(page: &Document, id: NodeId) -> Evidence {
     let selector = Some(page.selector(id));
     let excerpt = page.element(id, EXCERPT_CHARS_MAX);
+    let key = trace::key(page, id);
     match page.span(id) {
-        Some(span) => Evidence { selector, excerpt, ..at_span(page, span) },
-        None => Evidence { selector, ..Evidence::default() },
+        Some(span) => Evidence { selector, excerpt, key, ..at_span(page, span) },
+        None => Evidence { selector, key, ..Evidence::default() },
     }
 }
 

@@ -69,7 +69,6 @@ const SAME_PERCENT: u32 = 70;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::agents::seo::sample::Sample;
 
     const SORRY: &str = "<!doctype html><title>Page not found</title><body><main><h1>Oops</h1><p>We \
