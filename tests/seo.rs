@@ -7,7 +7,7 @@
 #[path = "pages/corpus.rs"]
 mod corpus;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -55,6 +55,29 @@ async fn every_page_of_the_corpus_is_judged_as_its_author_meant_it() {
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn twenty_other_pages_are_judged_as_their_author_meant_them() {
+    let expected: BTreeMap<String, BTreeSet<String>> =
+        serde_json::from_slice(&file("fresh/expectations.json")).unwrap();
+    let (corpus, host) = (Corpus::serve(), "127.0.0.1:9100");
+    let page = |id: &String| {
+        let html = String::from_utf8(file(&format!("fresh/{id}.html"))).unwrap();
+        (format!("/{id}"), html.replace("{{ORIGIN}}", &format!("http://{host}")))
+    };
+    corpus.host(host, expected.keys().map(page));
+    let mut wrong = Vec::new();
+    for (id, expected) in &expected {
+        let outcome = corpus.audit_url(&format!("http://{host}/{id}"), Progress::default()).await;
+        let Outcome::Succeeded(report) = outcome else { panic!("{id}: {outcome:?}") };
+        let result: Value = serde_json::from_str(&report.result.unwrap()).unwrap();
+        let fail = with_verdict(&result, "fail");
+        if fail != *expected {
+            wrong.push(format!("{id}: fails {fail:?}, not {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty() && expected.len() == 20, "\n{}", wrong.join("\n"));
 }
 
 /// The codes with which pages fail that are no pages.

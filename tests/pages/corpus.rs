@@ -118,6 +118,20 @@ impl Corpus {
         Self { manifest, internet, bench }
     }
 
+    /// Serves pages of a host of their own: paths and their HTML.
+    pub(crate) fn host(&self, address: &str, pages: impl IntoIterator<Item = (String, String)>) {
+        let html = [("Content-Type".to_owned(), "text/html; charset=utf-8".to_owned())];
+        let answers = pages.into_iter().map(|(path, page)| {
+            let body = page.into_bytes();
+            (path, Answer { head: head(200, &html, body.len()), body, ..Answer::default() })
+        });
+        let answers: Arc<BTreeMap<String, Answer>> = Arc::new(answers.collect());
+        let clock = self.bench.clock.clone();
+        self.internet.serve(address, move |stream| {
+            answer(stream, Arc::clone(&answers), clock.clone())
+        });
+    }
+
     pub(crate) fn page(&self, id: &str) -> &Page {
         self.manifest.pages.iter().find(|it| it.id == id).unwrap()
     }
@@ -228,7 +242,8 @@ pub(crate) async fn answer(
     let mut words = request.split(' ');
     let (method, path) = (words.next().unwrap(), words.next().unwrap());
     let missing = Answer { head: head(404, &[], 0), ..Answer::default() };
-    let answer = answers.get(path).cloned().unwrap_or(missing);
+    let plain = path.split('?').next().unwrap();
+    let answer = answers.get(path).or(answers.get(plain)).cloned().unwrap_or(missing);
     clock.sleep(answer.delay).await;
     if answer.drops || stream.write_all(answer.head.as_bytes()).await.is_err() {
         return;

@@ -92,10 +92,7 @@ fn add_all(json: Json, node: NodeId, items: &mut Items) {
 
 /// The objects at the top of a block.
 fn objects(json: Json) -> impl Iterator<Item = Map<String, Json>> {
-    let all = match json {
-        Json::Array(all) => all,
-        other => vec![other],
-    };
+    let all = if let Json::Array(all) = json { all } else { vec![json] };
     all.into_iter().take(TOPS_MAX).filter_map(|it| match it {
         Json::Object(object) => Some(object),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_) => None,
