@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use errand::agents::{Agent, Bench, Parsers, Progress, SeoAudit, Task};
 use errand::domain::id::Id;
-use errand::domain::outcome::Outcome;
+use errand::domain::outcome::{Outcome, Work};
 use errand::domain::receiver::UrlPolicy;
 use errand::domain::run::Trigger;
 use errand::domain::time::Timestamp;
@@ -127,9 +127,8 @@ impl Corpus {
         });
         let answers: Arc<BTreeMap<String, Answer>> = Arc::new(answers.collect());
         let clock = self.bench.clock.clone();
-        self.internet.serve(address, move |stream| {
-            answer(stream, Arc::clone(&answers), clock.clone())
-        });
+        self.internet
+            .serve(address, move |stream| answer(stream, Arc::clone(&answers), clock.clone()));
     }
 
     pub(crate) fn page(&self, id: &str) -> &Page {
@@ -142,16 +141,27 @@ impl Corpus {
     }
 
     pub(crate) async fn audit_url(&self, url: &str, progress: Progress) -> Outcome {
+        self.run(url, Trigger::Api, None, progress).await.outcome
+    }
+
+    /// Audits for a schedule whose last report left `baseline`.
+    pub(crate) async fn audit_again(&self, url: &str, baseline: Option<Vec<u8>>) -> Work {
+        let trigger = Trigger::RunNow { schedule: Id::from_bytes([2; 16]) };
+        self.run(url, trigger, baseline, Progress::default()).await
+    }
+
+    async fn run(
+        &self,
+        url: &str,
+        trigger: Trigger,
+        baseline: Option<Vec<u8>>,
+        progress: Progress,
+    ) -> Work {
         let agent = SeoAudit::new(UrlPolicy::Development);
         let input = serde_json::json!({ "url": url });
-        let task = Task {
-            run: Id::from_bytes([1; 16]),
-            input: agent.accept(input.as_object().unwrap()).unwrap(),
-            trigger: Trigger::Api,
-            baseline: None,
-            progress,
-        };
-        agent.run(&task, &self.bench).await.outcome
+        let input = agent.accept(input.as_object().unwrap()).unwrap();
+        let task = Task { run: Id::from_bytes([1; 16]), input, trigger, baseline, progress };
+        agent.run(&task, &self.bench).await
     }
 
     pub(crate) fn is_tls(&self, page: &Page) -> bool {

@@ -65,6 +65,10 @@ fn lang_mismatch(subject: &Subject, page: &Document) -> Judgement {
     if said == found || alias(&said) == found {
         return Judgement::Pass;
     }
+    let is_rare = said.len() == 3 && two_letters(&said).is_none();
+    if is_rare || COUSINS.contains(&said.as_str()) {
+        return Judgement::NotApplicable("its language is taken for a related one");
+    }
     let title = format!("The page says it is in {} and is in `{found}`", quote(&said));
     let place = page.facts.html.filter(|it| page.span(*it).is_some());
     Judgement::Fail(Found::new(title).at(place.map(|it| at_tag(page, it))))
@@ -91,6 +95,9 @@ fn alias(code: &str) -> &str {
 const DETECTED_CHARS_MIN: usize = 200;
 /// Characters of a text that are enough.
 const DETECTED_CHARS_MAX: usize = 4_000;
+/// Languages that are taken for a larger relative, because nobody has taught them.
+const COUSINS: [&str; 14] =
+    ["an", "br", "co", "fo", "fy", "gd", "gl", "ht", "lb", "li", "oc", "rm", "sc", "wa"];
 /// The languages that both ways know.
 const DETECTED: [(&str, &str); 16] = [
     ("ara", "ar"),
@@ -148,5 +155,7 @@ mod tests {
         check("en", german, "medium");
         check("en", "Das Pumpwerk am Bach", "na");
         check("x-klingon", german, "na");
+        check("lb", german, "na");
+        check("gsw", german, "na");
     }
 }

@@ -44,8 +44,11 @@ pub fn wanted(subject: &Subject) -> Vec<Url> {
     found
 }
 
+/// Whether a link leads to another page of the host, and only shows it.
 fn is_own(subject: &Subject, url: &Url) -> bool {
+    let text = url.as_str().to_ascii_lowercase();
     url.origin() == subject.url().origin()
+        && !ACTIONS.iter().any(|it| text.contains(it))
         && url[..Position::AfterQuery] != subject.url()[..Position::AfterQuery]
 }
 
@@ -118,6 +121,17 @@ fn anchor<'a>(subject: &'a Subject, url: &Url) -> Option<&'a Anchor> {
     subject.targets().find(|(_, it)| it.is_some_and(same)).map(|(anchor, _)| anchor)
 }
 
+/// Words in addresses that do something when they are asked for.
+const ACTIONS: [&str; 8] = [
+    "logout",
+    "log-out",
+    "signout",
+    "sign-out",
+    "add-to-cart",
+    "add_to_cart",
+    "unsubscribe",
+    "delete",
+];
 /// Links that are tried.
 const SAMPLE_MAX: usize = 10;
 
@@ -128,6 +142,7 @@ mod tests {
 
     const BODY: &str = "<a href=/a>Alpha</a><a href='/b#x'>Beta</a><a href=/c>Gamma</a>\
                         <a href=/a>Again</a><a href='#top'>Top</a><a rel=nofollow href=/d>Delta</a>\
+                        <a href='/cart?add-to-cart=7'>Buy</a>\
                         <a href=https://other.example/>Other</a>";
 
     #[track_caller]

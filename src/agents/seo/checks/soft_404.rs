@@ -32,7 +32,8 @@ pub fn looks_missing<'a>(subject: &Subject, page: &'a Document) -> Option<(NodeI
         return None;
     }
     let title = page.facts.title().map(|it| (it.node, it.text.as_str()));
-    let headings = page.facts.main_headings().map(|it| (it.node, it.text.as_str()));
+    let headings =
+        page.facts.main_headings().take(HEADINGS_MAX).map(|it| (it.node, it.text.as_str()));
     title.into_iter().chain(headings).find(|(_, text)| is_missing_title(text))
 }
 
@@ -64,6 +65,8 @@ fn soft_404(subject: &Subject, page: &Document) -> Judgement {
 pub const MISSING_PATH: &str = "/errand-asks-for-a-page-that-is-not-there";
 /// Words of the main text of a page that may still be an error message.
 const ERROR_WORDS_MAX: usize = 150;
+/// Main headings that are looked at.
+const HEADINGS_MAX: usize = 5;
 /// How much of two texts is the same when they are the same message.
 const SAME_PERCENT: u32 = 70;
 

@@ -4,8 +4,10 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 #![expect(clippy::indexing_slicing, reason = "a test stops at what it did not expect")]
 
-#[path = "pages/corpus.rs"]
+#[path = "../pages/corpus.rs"]
 mod corpus;
+mod hostile;
+mod schedule;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
