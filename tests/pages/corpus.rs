@@ -12,11 +12,13 @@ use errand::domain::outcome::{Outcome, Work};
 use errand::domain::receiver::UrlPolicy;
 use errand::domain::run::Trigger;
 use errand::domain::time::Timestamp;
-use errand::outbound::fake::{Internet, Served};
+use errand::outbound::fake::Internet;
 use errand::outbound::{Client, Guard, GuardConfig, Trust};
 use errand::sys::clock::Clock;
 use serde::Deserialize;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::encryption::Encryption;
 
 #[derive(Deserialize)]
 pub(crate) struct Manifest {
@@ -85,6 +87,7 @@ pub(crate) struct Corpus {
     pub(crate) manifest: Manifest,
     pub(crate) internet: Internet,
     pub(crate) bench: Bench,
+    encryption: Encryption,
 }
 
 impl Corpus {
@@ -92,11 +95,21 @@ impl Corpus {
         let manifest: Manifest = serde_json::from_slice(&file("manifest.json")).unwrap();
         let clock = Clock::simulated(Timestamp::parse("2026-11-20T12:00:00Z").unwrap());
         let internet = Internet::new();
-        for (name, site) in manifest.sites.iter().filter(|(_, it)| !it.tls) {
+        let encryption = Encryption::new(&["127.0.0.1", BAKERY]);
+        for (name, site) in &manifest.sites {
             let answers = Arc::new(answers(&manifest, name, site));
-            let clock = clock.clone();
+            let (clock, encryption) = (clock.clone(), encryption.clone());
+            let is_encrypted = site.tls;
             internet.serve(&format!("127.0.0.1:{}", port(site)), move |stream| {
-                answer(stream, Arc::clone(&answers), clock.clone())
+                let (answers, clock) = (Arc::clone(&answers), clock.clone());
+                let encryption = encryption.clone();
+                async move {
+                    if !is_encrypted {
+                        answer(stream, answers, clock).await;
+                    } else if let Some(stream) = encryption.accept(stream).await {
+                        answer(stream, answers, clock).await;
+                    }
+                }
             });
         }
         let client = Client::new(
@@ -104,7 +117,7 @@ impl Corpus {
             Guard::new(GuardConfig::development()),
             Arc::new(internet.clone()),
             Arc::new(internet.clone()),
-            Trust::new(clock.clone(), b"").unwrap(),
+            Trust::new(clock.clone(), encryption.root.as_bytes()).unwrap(),
             Arc::default(),
         );
         let bench = Bench {
@@ -115,20 +128,29 @@ impl Corpus {
             politeness: Duration::from_secs(1),
             targets: UrlPolicy::Development,
         };
-        Self { manifest, internet, bench }
+        Self { manifest, internet, bench, encryption }
     }
 
     /// Serves pages of a host of their own: paths and their HTML.
     pub(crate) fn host(&self, address: &str, pages: impl IntoIterator<Item = (String, String)>) {
-        let html = [("Content-Type".to_owned(), "text/html; charset=utf-8".to_owned())];
-        let answers = pages.into_iter().map(|(path, page)| {
-            let body = page.into_bytes();
-            (path, Answer { head: head(200, &html, body.len()), body, ..Answer::default() })
-        });
-        let answers: Arc<BTreeMap<String, Answer>> = Arc::new(answers.collect());
-        let clock = self.bench.clock.clone();
+        let (answers, clock) = (pages_of(pages), self.bench.clock.clone());
         self.internet
             .serve(address, move |stream| answer(stream, Arc::clone(&answers), clock.clone()));
+    }
+
+    /// Serves pages of [`BAKERY`], encrypted.
+    pub(crate) fn bakery(&self, pages: impl IntoIterator<Item = (String, String)>) {
+        let (answers, clock) = (pages_of(pages), self.bench.clock.clone());
+        let encryption = self.encryption.clone();
+        self.internet.site(BAKERY, 443, move |stream| {
+            let (answers, clock) = (Arc::clone(&answers), clock.clone());
+            let encryption = encryption.clone();
+            async move {
+                if let Some(stream) = encryption.accept(stream).await {
+                    answer(stream, answers, clock).await;
+                }
+            }
+        });
     }
 
     pub(crate) fn page(&self, id: &str) -> &Page {
@@ -163,10 +185,18 @@ impl Corpus {
         let task = Task { run: Id::from_bytes([1; 16]), input, trigger, baseline, progress };
         agent.run(&task, &self.bench).await
     }
+}
 
-    pub(crate) fn is_tls(&self, page: &Page) -> bool {
-        self.manifest.sites[&page.site].tls
-    }
+/// A host with a name and a certificate.
+pub(crate) const BAKERY: &str = "lindner.example";
+
+fn pages_of(pages: impl IntoIterator<Item = (String, String)>) -> Arc<BTreeMap<String, Answer>> {
+    let html = [("Content-Type".to_owned(), "text/html; charset=utf-8".to_owned())];
+    let answers = pages.into_iter().map(|(path, page)| {
+        let body = page.into_bytes();
+        (path, Answer { head: head(200, &html, body.len()), body, ..Answer::default() })
+    });
+    Arc::new(answers.collect())
 }
 
 /// The answers of a site, by path.
@@ -235,8 +265,8 @@ pub(crate) fn answers(manifest: &Manifest, name: &str, site: &Site) -> BTreeMap<
     answers
 }
 
-pub(crate) async fn answer(
-    mut stream: Served,
+pub(crate) async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
+    mut stream: S,
     answers: Arc<BTreeMap<String, Answer>>,
     clock: Clock,
 ) {
@@ -259,6 +289,7 @@ pub(crate) async fn answer(
         return;
     }
     if method == "HEAD" {
+        let _ = stream.flush().await;
         return;
     }
     let step = if answer.trickle.is_zero() { answer.body.len().max(1) } else { 1 };
@@ -268,6 +299,7 @@ pub(crate) async fn answer(
         }
         clock.sleep(answer.trickle).await;
     }
+    let _ = stream.flush().await;
 }
 
 pub(crate) fn head(status: u16, headers: &[(String, String)], length: usize) -> String {

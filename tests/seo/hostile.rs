@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use errand::agents::page::reply::Reply;
 use errand::agents::seo::audit::{Audit, examine};
+use errand::agents::seo::history::{Changes, History};
 use errand::agents::seo::subject::Fetched;
 use errand::agents::seo::{report, result};
 use errand::agents::{Patience, Progress};
@@ -64,6 +65,30 @@ fn hostile_pages_are_audited_within_two_seconds() {
     ] {
         check_soon(name, &page);
     }
+}
+
+#[test]
+fn a_report_of_everything_at_once_still_fits() {
+    let sly = "` <b> [x](http://evil.example) ".repeat(40).replace('<', "&lt;");
+    let head = format!(
+        "<title>{sly}</title><meta name=robots content='nofollow, {sly}'><link rel=canonical \
+         href='{sly}'><link rel=alternate hreflang='{sly}' href='{sly}'><meta http-equiv=refresh \
+         content='9;{sly}'><script type=application/ld+json>[{sly}</script>"
+    );
+    let body = format!("<h1>{sly}</h1><h5>{sly}</h5><a href='/{sly}'>more</a><img src='{sly}'>");
+    let page = format!("<html lang='{sly}'>{}{}", head.repeat(20), body.repeat(500));
+    let mut audit = audit(page.into_bytes());
+    let entries = |count: usize| vec![("x".repeat(30), "y".repeat(500)); count];
+    let changes = Changes {
+        appeared: entries(40),
+        fixed: entries(40),
+        facts: vec![("title".to_owned(), sly.clone(), sly); 9],
+        ..Changes::default()
+    };
+    audit.history = History::Changed(changes);
+    let report = report::of(&audit);
+    assert!(report.chars().count() <= OUTPUT_CHARS_MAX, "{}", report.chars().count());
+    assert!(report.contains("## Changed since") && report.contains("## Facts"));
 }
 
 #[tokio::test]

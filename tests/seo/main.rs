@@ -6,6 +6,8 @@
 
 #[path = "../pages/corpus.rs"]
 mod corpus;
+#[path = "../pages/encryption.rs"]
+mod encryption;
 mod hostile;
 mod schedule;
 
@@ -13,16 +15,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use errand::agents::page::reply::Reply;
-use errand::agents::page::robots::{AnswerKind, RobotsAnswer};
-use errand::agents::seo::audit::examine;
-use errand::agents::seo::subject::Fetched;
-use errand::agents::{Patience, Progress, Step};
+use errand::agents::{Progress, Step};
 use errand::domain::outcome::{Outcome, Reason};
 use errand::outbound::fake::Lookup;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use url::Url;
 
 use corpus::{Corpus, file, origin};
 
@@ -37,7 +34,7 @@ fn with_verdict(result: &Value, verdict: &str) -> BTreeSet<String> {
 async fn every_page_of_the_corpus_is_judged_as_its_author_meant_it() {
     let corpus = Corpus::serve();
     let mut wrong = Vec::new();
-    for page in corpus.manifest.pages.iter().filter(|it| !it.skip && !corpus.is_tls(it)) {
+    for page in corpus.manifest.pages.iter().filter(|it| !it.skip) {
         let expected = &page.expect;
         match (corpus.audit(page).await, expected.outcome.as_deref()) {
             (Outcome::Failed(_), Some("failed")) => {}
@@ -148,7 +145,7 @@ async fn the_number_beside_the_score_is_that_of_lighthouse() {
     let lighthouse: Value = serde_json::from_slice(&file("lighthouse.json")).unwrap();
     let mut compared = 0;
     let mut wrong = Vec::new();
-    for page in corpus.manifest.pages.iter().filter(|it| !it.skip && !corpus.is_tls(it)) {
+    for page in corpus.manifest.pages.iter().filter(|it| !it.skip) {
         let theirs = &lighthouse[&page.id]["_score"];
         let is_own = OWN_VERDICTS.iter().any(|(id, _)| *id == page.id);
         let Outcome::Succeeded(report) = corpus.audit(page).await else { continue };
@@ -229,27 +226,4 @@ async fn an_audit_is_polite_and_tells_how_far_it_is() {
     let expected = Duration::from_millis(11_400)..Duration::from_millis(11_700);
     assert!(expected.contains(&spent), "{spent:?}");
     assert_eq!((receiver.borrow().done, receiver.borrow().total), (6, 6));
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_encrypted_page_of_the_corpus_loads_things_in_the_clear() {
-    let corpus = Corpus::serve();
-    let page = corpus.page("tls-mixed");
-    let url =
-        Url::parse(&format!("{}{}", origin(&corpus.manifest.sites["tls"]), page.path)).unwrap();
-    let html = String::from_utf8(file("tls-mixed.html")).unwrap();
-    let html = html.replace("{{ORIGIN}}", "https://127.0.0.1:8125");
-    let html = html.replace("{{ORIGIN:main}}", "http://127.0.0.1:8100");
-    let reply = Reply {
-        status: 200,
-        headers: vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())],
-        body: html.into(),
-        ..Reply::default()
-    };
-    let kind = AnswerKind::file("User-agent: *\nAllow: /\n".into());
-    let robots = RobotsAnswer { kind, url: url.join("/robots.txt").unwrap(), took: Duration::ZERO };
-    let fetched = Fetched { robots, ..Fetched::alone(url, reply, corpus.bench.clock.now()) };
-    let checks = examine(fetched, &Patience::endless()).unwrap().checks;
-    let faults: Vec<_> = checks.iter().filter(|it| it.fault().is_some()).collect();
-    assert_eq!(faults.iter().map(|it| it.rule.id).collect::<Vec<_>>(), page.expect.fail);
 }

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use errand::agents::Progress;
 use errand::domain::outcome::{Outcome, Work};
 use serde_json::Value;
 
 use crate::check_approved;
-use crate::corpus::{Corpus, file};
+use crate::corpus::{BAKERY, Corpus, file};
 
 const HOST: &str = "127.0.0.1:9100";
 const URL: &str = "http://127.0.0.1:9100/bakery-de";
@@ -98,26 +99,30 @@ async fn a_baseline_of_something_else_begins_anew() {
 #[tokio::test(start_paused = true)]
 async fn the_examples_are_reports_of_this_version() {
     let corpus = Corpus::serve();
-    corpus.host(
-        HOST,
-        [("/nineties".to_owned(), String::from_utf8(file("fresh/nineties.html")).unwrap())],
-    );
-    let nineties = corpus.audit_url(&format!("http://{HOST}/nineties"), Default::default()).await;
+    let page = |id: &str| {
+        let html = String::from_utf8(file(&format!("fresh/{id}.html"))).unwrap();
+        (format!("/{id}"), html.replace("{{ORIGIN}}", &format!("https://{BAKERY}")))
+    };
+    let (path, html) = page("nineties");
+    let lost = "<a href=\"/programme-2019\">as planned</a>, with <a href=\"/docs-api\">orders</a>";
+    let old = (path, html.replace("every Thursday", lost));
+    corpus.bakery([old, page("blog-index"), page("listing"), page("docs-api")]);
+    let nineties = corpus.audit_url(&format!("{BAKERY}/nineties"), Progress::default()).await;
     let Outcome::Succeeded(nineties) = nineties else { panic!("{nineties:?}") };
     check_approved("examples/reports/seo_audit.md", &nineties.output);
 
-    serve(&corpus, |it| it);
-    let first = corpus.audit_again(URL, None).await;
+    let url = format!("https://{BAKERY}/bakery-de");
+    let others = || ["listing", "docs-api"].map(page);
+    corpus.bakery(others().into_iter().chain([page("bakery-de")]));
+    let first = corpus.audit_again(&url, None).await;
     corpus.bench.clock.sleep(Duration::from_hours(24)).await;
-    serve(&corpus, |it| {
-        let it = it
-            .replace("<meta charset", "<meta name=\"robots\" content=\"noindex\">\n<meta charset");
-        let it = it.replace(" – Brot aus dem Holzofen in Plauen", "");
-        it.replace(
-            "<h2>Vorbestellen",
-            "<img src=\"/ofen.jpg\" width=\"600\" height=\"400\">\n<h2>Vorbestellen",
-        )
-    });
-    let second = corpus.audit_again(URL, first.baseline).await;
+    let (path, html) = page("bakery-de");
+    let noindex = "<meta name=\"robots\" content=\"noindex\">\n<meta charset";
+    let html = html.replace("<meta charset", noindex);
+    let html = html.replace(" – Brot aus dem Holzofen in Plauen", "");
+    let image = "<img src=\"/ofen.jpg\" width=\"600\" height=\"400\">\n<h2>Vorbestellen";
+    let html = html.replace("<h2>Vorbestellen", image);
+    corpus.bakery(others().into_iter().chain([(path, html)]));
+    let second = corpus.audit_again(&url, first.baseline).await;
     check_approved("examples/reports/seo_audit_changed.md", &report(&second).0);
 }

@@ -39,7 +39,7 @@ fn list(changes: &Changes) -> String {
     });
     for (name, before, now) in &changes.facts {
         let shown = |it: &str| if it.is_empty() { "nothing".to_owned() } else { quote(it) };
-        line(format!("Now another {name}: {}, before {}", shown(now), shown(before)));
+        line(format!("{}: {}, before {}", capital(name), shown(now), shown(before)));
     }
     let groups =
         [("New", &changes.appeared), ("Fixed", &changes.fixed), ("Different", &changes.altered)];
@@ -57,6 +57,12 @@ fn list(changes: &Changes) -> String {
     }
     out.push('\n');
     out
+}
+
+/// A name at the beginning of a line.
+fn capital(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
 /// The same for programs.
@@ -85,7 +91,7 @@ pub fn json(history: &History) -> Value {
 }
 
 /// Lines of the list.
-const LINES_MAX: usize = 40;
+const LINES_MAX: usize = 25;
 /// Characters of the title of a finding.
 const TITLE_CHARS_MAX: usize = 120;
 
@@ -110,7 +116,7 @@ mod tests {
             of(&history),
             "## Changed since 2026-11-20 12:00 UTC\n\n\
              - Score: 39, before 90\n\
-             - Now another title: `New 'x'`, before nothing\n\
+             - Title: `New 'x'`, before nothing\n\
              - New: Google may not index \\<it\\> (`is-crawlable`)\n\
              - Fixed: There is no main heading (`h1`)\n\n"
         );

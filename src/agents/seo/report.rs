@@ -199,6 +199,9 @@ fn good_to_know(audit: &Audit) -> String {
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
         let title = prose(&found.title);
         let _ = match places.as_str() {
+            _ if out.len() > INFO_BYTES_MAX => {
+                writeln!(out, "- **{title}.** (`{}`)", check.rule.id)
+            }
             "" => writeln!(out, "- **{title}.** (`{}`)", check.rule.id),
             _ => writeln!(out, "- **{title}.** {places}{more} (`{}`)", check.rule.id),
         };
@@ -309,6 +312,8 @@ const RESERVE_CHARS: usize = 500;
 const TERMS_MAX: usize = 12;
 /// Reasons against the index that the verdict names.
 const REASONS_MAX: usize = 3;
+/// Bytes about what is worth knowing, after which places are left out.
+const INFO_BYTES_MAX: usize = 4_000;
 /// Places of something worth knowing that are shown.
 const INFO_PLACES_MAX: usize = 3;
 /// Width of the text under a result.

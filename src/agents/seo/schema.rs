@@ -89,7 +89,8 @@ const KINDS: [Kind; 12] = [
     },
     Kind { names: "FAQPage", required: &["mainEntity"], recommended: &[] },
     Kind {
-        names: "LocalBusiness|Restaurant|Store|Hotel|Dentist|MedicalBusiness|AutoRepair",
+        names: "LocalBusiness|Restaurant|Bakery|CafeOrCoffeeShop|BarOrPub|Store|Hotel|\
+                LodgingBusiness|Dentist|MedicalBusiness|AutoRepair|RealEstateAgent|HairSalon",
         required: &["name", "address"],
         recommended: &[],
     },

@@ -52,8 +52,9 @@ fn thin_content(subject: &Subject, page: &Document) -> Judgement {
         0 => "The page has no text".to_owned(),
         _ => format!("The main text has only {amount} {unit}"),
     };
-    let value = format!("{} words in the body in all", subject.content.body.words);
-    let found = Found::new(text).at([Evidence::value(Within::Page, value)]);
+    let body = measure(subject.content.body).0;
+    let more = (body > amount).then(|| format!("with navigation and the like {body} {unit}"));
+    let found = Found::new(text).at(more.map(|it| Evidence::value(Within::Page, it)));
     if amount < limits.0 { Judgement::Fail(found) } else { Judgement::Info(found) }
 }
 
