@@ -159,6 +159,54 @@ async fn the_number_beside_the_score_is_that_of_lighthouse() {
     assert!(wrong.is_empty() && compared > 50, "{compared} compared\n{}", wrong.join("\n"));
 }
 
+/// The audits that Lighthouse and this one share.
+const SHARED: [&str; 10] = [
+    "is-crawlable",
+    "document-title",
+    "meta-description",
+    "http-status-code",
+    "link-text",
+    "crawlable-anchors",
+    "robots-txt",
+    "image-alt",
+    "hreflang",
+    "canonical",
+];
+
+/// Single audits that are judged differently on purpose; [`OWN_VERDICTS`] says why.
+const OWN_AUDITS: [(&str, &str); 6] = [
+    ("noindex-header-bot-lower", "is-crawlable"),
+    ("robots-disallow-googlebot", "is-crawlable"),
+    ("robots-500", "is-crawlable"),
+    ("robots-big", "is-crawlable"),
+    ("js-noindex", "is-crawlable"),
+    ("xhtml-broken", "meta-description"),
+];
+
+#[tokio::test(start_paused = true)]
+async fn the_ten_shared_audits_are_judged_as_lighthouse_judges_them() {
+    let corpus = Corpus::serve();
+    let lighthouse: Value = serde_json::from_slice(&file("lighthouse.json")).unwrap();
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for page in corpus.manifest.pages.iter().filter(|it| !it.skip) {
+        let Outcome::Succeeded(report) = corpus.audit(page).await else { continue };
+        let result: Value = serde_json::from_str(&report.result.unwrap()).unwrap();
+        let fail = with_verdict(&result, "fail");
+        for id in SHARED {
+            let theirs = &lighthouse[&page.id][id];
+            if theirs != "pass" && theirs != "fail" {
+                continue;
+            }
+            compared += 1;
+            let is_own = OWN_AUDITS.contains(&(&page.id, id));
+            if (fail.contains(id) == (theirs == "fail")) == is_own {
+                wrong.push(format!("{}, {id}: Lighthouse says {theirs}", page.id));
+            }
+        }
+    }
+    assert!(wrong.is_empty() && compared > 500, "{compared} compared\n{}", wrong.join("\n"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_host_that_cannot_be_reached_is_named_with_the_reason() {
     let corpus = Corpus::serve();

@@ -190,7 +190,7 @@ pub const HTML_XML: Source =
 /// Headings.
 pub const HTML_HEADINGS: Source = standard(
     "HTML standard: headings",
-    "https://html.spec.whatwg.org/multipage/sections.html#headings-and-outlines",
+    "https://html.spec.whatwg.org/multipage/sections.html#the-h1,-h2,-h3,-h4,-h5,-and-h6-elements",
 );
 /// Sizes of images.
 pub const HTML_DIMENSIONS: Source = standard(

@@ -61,7 +61,8 @@ fn hreflang_return(subject: &Subject, page: &Document) -> Judgement {
     if silent.is_empty() {
         return Judgement::Pass;
     }
-    let title = format!("{} of {} translations do not link back", silent.len(), asked.len());
+    let verb = if silent.len() == 1 { "does" } else { "do" };
+    let title = format!("{} of {} translations {verb} not link back", silent.len(), asked.len());
     let found = Found::new(title).of(silent.len(), asked.len(), "translations that were asked");
     Judgement::Fail(found.at_each(&silent, |(url, why)| {
         let entry = all.iter().find(|it| it.url(subject).as_ref() == Some(*url));

@@ -94,11 +94,12 @@ fn links_broken(subject: &Subject, page: &Document) -> Judgement {
     let moved: Vec<_> = asked.iter().filter(|it| it.is_redirect()).collect();
     let (wrong, what) = match (missing.as_slice(), moved.as_slice()) {
         ([], []) => return Judgement::Pass,
-        ([], _) => (&moved, "lead to a redirect"),
-        _ => (&missing, "lead to no page"),
+        ([], _) => (&moved, "a redirect"),
+        _ => (&missing, "no page"),
     };
     let (count, total) = (wrong.len(), asked.len());
-    let title = format!("{count} of {total} links that were tried {what}");
+    let lead = if count == 1 { "leads" } else { "lead" };
+    let title = format!("{count} of {total} links that were tried {lead} to {what}");
     // Whoever answers most questions with an error more likely turns this audit away.
     let is_doubtful = !missing.is_empty() && count.saturating_mul(2) >= total;
     let title =
