@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 #![expect(clippy::indexing_slicing, reason = "a test stops at what it did not expect")]
 
+mod asking;
 #[path = "../pages/corpus.rs"]
 mod corpus;
 #[path = "../pages/encryption.rs"]

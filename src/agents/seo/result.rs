@@ -131,6 +131,8 @@ fn facts(subject: &Subject) -> Value {
         "charset": page.decoded.encoding.name(),
         "quirks_mode": page.passed.in_quirks_mode,
         "words": facts.text.words,
+        "main_text_words": subject.content.size.words,
+        "schema_types": schema_types(subject),
         "headings": facts.headings.len(),
         "links": { "internal": internal.len(), "external": external.len() },
         "images": facts.images.len(),
@@ -139,6 +141,13 @@ fn facts(subject: &Subject) -> Value {
         "depth": page.passed.depth,
         "robots_txt": robots,
     })
+}
+
+/// The types that the page describes for programs, each once.
+fn schema_types(subject: &Subject) -> Vec<String> {
+    let all = subject.items.all.iter().flat_map(|it| it.types.iter());
+    let types: std::collections::BTreeSet<&String> = all.collect();
+    types.into_iter().take(LISTED_MAX).map(|it| shown(it)).collect()
 }
 
 /// The robots directives of the page, as written.
