@@ -106,6 +106,7 @@ mod tests {
             run: "one".to_owned(),
             at: "2026-11-20T12:00:00Z".to_owned(),
             score: (90, 39),
+            is_partial: false,
             appeared: entry("is-crawlable", "Google may not index <it>"),
             fixed: entry("h1", "There is no main heading"),
             altered: Vec::new(),

@@ -3,13 +3,17 @@
 
 use std::collections::BTreeMap;
 
+use url::Url;
+
 use crate::agents::page::document::Document;
 use crate::agents::page::facts::Part;
 use crate::agents::page::text::{clip, printable};
 use crate::agents::page::tree::{Node, NodeId, NodeKind};
 use crate::agents::page::walk::Visit;
+use crate::agents::seo::around::TargetAnswer;
+use crate::agents::seo::audit::Audit;
 use crate::agents::seo::checks::{canonical, hreflang};
-use crate::agents::seo::finding::{EVIDENCE_MAX, Evidence, Found, Within};
+use crate::agents::seo::finding::{Check, EVIDENCE_MAX, Evidence, Found, Judgement, Within};
 use crate::agents::seo::result::directives;
 use crate::agents::seo::subject::Subject;
 use crate::agents::seo::target::hash;
@@ -24,6 +28,23 @@ pub fn evidence(found: &Found) -> Vec<String> {
     let mut all: Vec<String> = found.evidence.iter().map(text).collect();
     all.sort_unstable();
     all
+}
+
+/// Whether an audit could look at what a check is about.
+///
+/// A page that was not there says nothing of its content, and an address that was not asked or did
+/// not answer nothing of what is there.
+#[must_use]
+pub fn is_known(audit: &Audit, check: &Check) -> bool {
+    let (id, around) = (check.rule.id, &audit.subject.fetched.around);
+    let is_unanswered = |it: &(Url, TargetAnswer)| !matches!(it.1, TargetAnswer::Answered(_));
+    match id {
+        "links-broken" if around.links.iter().any(is_unanswered) => return false,
+        "hreflang-return" if around.translations.iter().any(is_unanswered) => return false,
+        _ => {}
+    }
+    let is_na = matches!(check.judgement, Judgement::NotApplicable(_));
+    !is_na || (audit.subject.document().is_some() && !ASKING.contains(&id))
 }
 
 /// A place without its position: what it is, and what is wrong with it.
@@ -83,6 +104,13 @@ fn without_query(address: &str) -> &str {
     address.split(['?', '#']).next().unwrap_or(address)
 }
 
+/// A title without the number of unread messages that chats and mail put before it.
+fn without_counter(title: &str) -> &str {
+    let rest = title.strip_prefix('(').and_then(|it| it.split_once(") "));
+    let rest = rest.filter(|(count, _)| count.bytes().all(|it| it.is_ascii_digit() || it == b'+'));
+    rest.map_or(title, |(_, rest)| rest)
+}
+
 fn text_inside(page: &Document, id: NodeId) -> String {
     let tree = &page.passed.tree;
     let parts = tree.walk(id).take(STEPS_MAX).filter_map(|it| match it {
@@ -126,9 +154,9 @@ fn of_page(subject: &Subject, page: &Document) -> [(&'static str, String); 7] {
     };
     let is_title = |it: &&crate::agents::page::facts::Title| it.part == Part::Head;
     let title = facts.titles.iter().filter(is_title).find(|it| !it.text.is_empty());
-    let title = title.or(facts.title()).map(|it| it.text.clone());
+    let title = title.or(facts.title()).map(|it| it.text.as_str()).unwrap_or_default();
     [
-        ("title", title.unwrap_or_default()),
+        ("title", without_counter(title).to_owned()),
         ("description", facts.description().map(|it| it.content.clone()).unwrap_or_default()),
         ("main heading", heading.to_owned()),
         ("language", facts.lang.clone().unwrap_or_default()),
@@ -141,6 +169,16 @@ fn of_page(subject: &Subject, page: &Document) -> [(&'static str, String); 7] {
     ]
 }
 
+/// Checks that depend on what other addresses answer.
+const ASKING: [&str; 7] = [
+    "canonical-target",
+    "hreflang-return",
+    "sitemap",
+    "links-broken",
+    "llms-txt",
+    "favicon",
+    "tls-expiry",
+];
 /// Attributes that mean something to readers or search engines.
 const KEPT: [&str; 15] = [
     "rel",
@@ -169,6 +207,9 @@ const STEPS_MAX: usize = 100;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::seo::history::{Baseline, Changes};
+    use crate::agents::seo::sample::Sample;
+    use proptest::prelude::*;
 
     #[test]
     fn measured_numbers_count_for_one_and_a_status_stays() {
@@ -184,5 +225,70 @@ mod tests {
     fn addresses_of_images_lose_their_version() {
         assert_eq!(without_query("/a.png?v=1#x"), "/a.png");
         assert_eq!(without_query(""), "");
+        assert_eq!(without_counter("(12) Inbox"), "Inbox");
+        assert_eq!(without_counter("(Old) Inbox"), "(Old) Inbox");
+    }
+
+    /// What a schedule would tell about two versions of a page.
+    fn changes(before: Sample, after: Sample) -> Changes {
+        Baseline::of(&before.audit(), "{}", "run", None).compare(&after.audit())
+    }
+
+    /// One element of a page with a fault or none; its attributes in any order.
+    fn element(name: &str, attributes: &[&str], text: &str, noise: u64) -> String {
+        let mut all: Vec<String> = attributes.iter().map(ToString::to_string).collect();
+        all.push(format!("id=x{noise}"));
+        all.push(format!("class='c{} d'", noise % 7));
+        let turn = usize::try_from(noise).unwrap() % all.len();
+        all.rotate_left(turn);
+        let space = if noise.is_multiple_of(3) { "\n\t" } else { " " };
+        format!("{space}<{name}{space}{}>{text}</{name}>{space}", all.join(space))
+    }
+
+    const BLOCKS: &[(&str, &[&str], &str)] = &[
+        ("p", &["lang=en"], "The wheels of the mill turn all day long."),
+        ("a", &["href=/more", "rel=bookmark"], "click here"),
+        ("a", &["href='javascript:go()'"], "Map of the canal"),
+        ("a", &["href=/empty"], ""),
+        ("img", &["src=/wheel.png?v=3", "width=8", "height=8"], ""),
+        ("h1", &["title=again"], "A second main heading"),
+        ("h2", &["lang=en"], "The lower lock"),
+        ("p", &["data-x=1"], "<b>Boats</b> and <i>ropes</i>"),
+    ];
+
+    proptest! {
+        #[test]
+        fn order_white_space_and_ids_never_signal(
+            seeds in prop::collection::vec(0..1_000_u64, BLOCKS.len()),
+            order in Just((0..BLOCKS.len()).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let block = |at: usize, noise: u64| {
+                let (name, attributes, text) = BLOCKS[at];
+                element(name, attributes, text, noise)
+            };
+            let head = |one: &str, two: &str| format!("<meta {one} {two}>");
+            let before: String = (0..BLOCKS.len()).map(|it| block(it, 0)).collect();
+            let after: String = order.iter().map(|it| block(*it, seeds[*it])).collect();
+            let before = Sample::page(&head("name=robots", "content=nosnippet"), &before);
+            let after = Sample::page(&head("content=nosnippet", "name=Robots"), &after);
+            let found = changes(before, after);
+            prop_assert!(found.is_silent(), "{found:?}");
+        }
+
+        #[test]
+        fn a_changed_title_or_directive_always_signals(
+            title in "[a-zé ]{1,40}[a-z]",
+            directive in prop::sample::select(&["noindex", "nofollow", "none", "nosnippet"][..]),
+            path in "/[a-z]{1,12}",
+        ) {
+            let titled = |it: &str| Sample::html(format!(
+                "<!doctype html><html lang=en><title>{it}</title><h1>x</h1>"
+            ));
+            prop_assert!(!changes(titled("Before 1"), titled(&title)).is_silent());
+            let tag = format!("<meta name=robots content={directive}>");
+            prop_assert!(!changes(Sample::head(""), Sample::head(&tag)).is_silent());
+            let link = |it: &str| Sample::head(&format!("<link rel=canonical href='https://example.com{it}'>"));
+            prop_assert!(!changes(link("/A"), link(&path)).is_silent());
+        }
     }
 }
