@@ -12,6 +12,7 @@ pub mod parsers;
 pub mod catalogue;
 
 pub mod page;
+pub mod scan;
 pub mod seo;
 
 pub mod languages;
