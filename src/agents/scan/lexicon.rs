@@ -125,12 +125,27 @@ pub const AUDIENCE: &[&str] = &[
     "導入", "レビュー", "口コミ", "会員", "ダウンロード", "件の評価", "累計",
 ];
 
+/// Words for how many, where the number is never part of an offer.
+pub const RATINGS: &[&str] = &[
+    "trusted by", "loved by", "used by", "joined by", "followers", "downloads", "installs", "stars",
+    "reviews", "review", "ratings", "rating", "rated", "votes", "bewertungen", "bewertung",
+    "sterne", "avis", "étoiles", "opiniones", "valoraciones", "recensioni", "beoordelingen",
+    "レビュー", "口コミ", "件の評価",
+];
+
+/// Words of a limit, which always belong to an offer.
+pub const LIMITS: &[&str] = &[
+    "up to", "limit", "limits", "included", "maximum", "max", "bis zu", "inklusive", "enthalten",
+    "jusqu'à", "inclus", "hasta", "incluido", "fino a", "incluso", "tot", "inbegrepen", "até",
+    "まで", "上限",
+];
+
 /// Words for what is true at this moment only.
 pub const LIVE: &[&str] = &[
     "right now", "now:", "online now", "live now", "currently", "uptime", "p50", "p95", "p99",
     "latency", "occupancy", "visitors today", "today:", "visitors", "viewing", "looking at this",
     "watching", "people are", "in the last", "last 24 hours", "last hour", "this week", "queue",
-    "waiting time", "wait time", "left in", "only a few", "spots left", "remaining", "in your cart",
+    "waiting time", "wait time", "left in", "only a few", "spots left", "left", "remaining", "in your cart",
     "all systems", "operational", "page generated", "rendered in", "served by", "load time",
     "temperature", "°c", "°f", "humidity", "km/h", "mph", " kn", "wind", "water level", "tide",
     "online:", "page views", "hits", "gerade", "derzeit", "aktuell", "momentan", "heute", "jetzt",

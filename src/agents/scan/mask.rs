@@ -67,8 +67,8 @@ impl View<'_> {
     fn masked_at(&self, at: usize) -> usize {
         let rules = [
             Self::iso_date,
-            Self::clock,
             Self::countdown,
+            Self::clock,
             Self::ago,
             Self::date,
             Self::month_and_year,
@@ -255,7 +255,7 @@ impl View<'_> {
             match self.0.get(at + used) {
                 Some(Token::Masked | Token::Number { .. }) => has_number = true,
                 Some(Token::Sign('.' | '-' | '_' | '#' | ':' | '+')) => {}
-                Some(Token::Word { lower, .. }) if lower.len() <= 2 && has_number => {}
+                Some(Token::Word { lower, .. }) if lower.len() <= 1 && has_number => {}
                 Some(_) | None => break,
             }
             used += 1;

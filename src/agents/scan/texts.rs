@@ -9,7 +9,10 @@ use crate::agents::scan::price::{Price, read_prices};
 use crate::agents::scan::token::{Token, cut, plain};
 
 /// A text, read.
+///
+/// It is stored as it is shown and read again when it is loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
 pub struct Text {
     /// As a reader sees it, in one spelling, not endless.
     pub shown: String,
@@ -79,6 +82,18 @@ impl Text {
     pub fn before_price(&self) -> String {
         let before = self.template.split('¤').next().unwrap_or_default();
         before.trim().to_owned()
+    }
+}
+
+impl From<String> for Text {
+    fn from(shown: String) -> Self {
+        Self::of(&shown)
+    }
+}
+
+impl From<Text> for String {
+    fn from(text: Text) -> Self {
+        text.shown
     }
 }
 
