@@ -21,6 +21,8 @@ pub mod mask;
 pub mod offers;
 pub mod outline;
 pub mod price;
+pub mod reading;
+pub mod reduce;
 pub mod releases;
 pub mod tables;
 pub mod tech;

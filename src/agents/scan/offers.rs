@@ -28,7 +28,7 @@ impl Changed {
 /// Compares the offers of a page.
 pub fn offers(diff: &mut Diff, before: &PageFacts, after: &PageFacts) -> Changed {
     let mut changed = Changed::default();
-    plans(diff, &before.plans, &after.plans, &mut changed);
+    plans(diff, before, after, &mut changed);
     let (old, new) = (groups(&before.offers), groups(&after.offers));
     let keys: BTreeSet<_> = old.keys().chain(new.keys()).collect();
     let empty = Group::default();
@@ -55,13 +55,18 @@ pub fn offers(diff: &mut Diff, before: &PageFacts, after: &PageFacts) -> Changed
     changed
 }
 
-fn plans(diff: &mut Diff, before: &[Text], after: &[Text], changed: &mut Changed) {
-    let has = |list: &[Text], one: &Text| list.iter().any(|it| it.key == one.key);
-    for gone in before.iter().filter(|it| !has(after, it)) {
+/// Plans that came or went. One that is still named has only lost its price, or got one.
+fn plans(diff: &mut Diff, before: &PageFacts, after: &PageFacts, changed: &mut Changed) {
+    let has = |page: &PageFacts, one: &Text| {
+        page.plans.iter().any(|it| it.key == one.key)
+            || page.headings.iter().any(|it| it.text.key == one.key)
+            || page.segments.iter().any(|it| it.text.key == one.key)
+    };
+    for gone in before.plans.iter().filter(|it| !has(after, it)) {
         changed.plans.insert(gone.key.clone());
         diff.push(Change::new(Kind::Plan, Some(&gone.shown), None));
     }
-    for new in after.iter().filter(|it| !has(before, it)) {
+    for new in after.plans.iter().filter(|it| !has(before, it)) {
         changed.plans.insert(new.key.clone());
         diff.push(Change::new(Kind::Plan, None, Some(&new.shown)));
     }
