@@ -27,7 +27,7 @@ const fn row(
 }
 
 /// Every setting.
-pub(super) static ROWS: [Setting; 42] = [
+pub(super) static ROWS: [Setting; 44] = [
     row(
         "data.dir",
         Kind::Path(|it, dir| it.data.dir = dir),
@@ -263,12 +263,17 @@ pub(super) static ROWS: [Setting; 42] = [
     ),
     row(
         "agents.price_seo_audit",
-        Kind::Money(|it, price| {
-            it.agents.prices.insert("seo_audit".to_owned(), price);
-        }),
+        Kind::Money(|it, price| drop(it.agents.prices.insert("seo_audit".to_owned(), price))),
         Is("0.02"),
         Restart,
         "What one run of seo_audit costs; a failed one costs nothing.",
+    ),
+    row(
+        "agents.price_competitor_scan",
+        Kind::Money(|it, price| drop(it.agents.prices.insert("competitor_scan".to_owned(), price))),
+        Is("0.05"),
+        Restart,
+        "What one run of competitor_scan costs; a failed one costs nothing.",
     ),
     row(
         "agents.user_agent",
@@ -283,6 +288,13 @@ pub(super) static ROWS: [Setting; 42] = [
         Modes("1s", "0s"),
         Restart,
         "The shortest time between two requests of a run to one host.",
+    ),
+    row(
+        "agents.confirm_pause",
+        Kind::Span(Duration::ZERO, MINUTE, |it, span| it.agents.confirm_pause = span),
+        Modes("60s", "1s"),
+        Restart,
+        "How long competitor_scan waits before it looks at a change a second time.",
     ),
     row(
         "webhooks.first_attempt",

@@ -134,6 +134,8 @@ pub struct Agents {
     pub user_agent: String,
     /// The shortest time between two requests to one host.
     pub politeness: Duration,
+    /// The pause before a change is looked at a second time.
+    pub confirm_pause: Duration,
 }
 
 /// Receivers and deliveries.
@@ -192,6 +194,7 @@ impl Config {
                 prices: BTreeMap::new(),
                 user_agent: String::new(),
                 politeness: Duration::ZERO,
+                confirm_pause: Duration::ZERO,
             },
             webhooks: Webhooks {
                 rules: app::Webhooks {
