@@ -23,4 +23,5 @@ pub use bench::Bench;
 pub use catalogue::Catalogue;
 pub use input::{InputError, Problem};
 pub use parsers::{Parsers, Patience};
+pub use scan::CompetitorScan;
 pub use seo::SeoAudit;

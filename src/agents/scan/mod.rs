@@ -12,6 +12,7 @@ pub mod change;
 pub mod clues;
 pub mod compare;
 pub mod comparison;
+pub mod competitor_scan;
 pub mod compare_texts;
 pub mod extract;
 pub mod feed;
@@ -23,6 +24,7 @@ pub mod links;
 pub mod mask;
 pub mod memory;
 pub mod offers;
+pub mod order;
 pub mod outline;
 pub mod price;
 pub mod reading;
@@ -40,6 +42,8 @@ pub mod token;
 pub mod usable;
 pub mod visit;
 pub mod words;
+
+pub use competitor_scan::CompetitorScan;
 
 /// The version of the rules; facts of another version are not compared.
 pub const RULES_VERSION: u32 = 1;
