@@ -263,14 +263,14 @@ pub(super) static ROWS: [Setting; 44] = [
     ),
     row(
         "agents.price_seo_audit",
-        Kind::Money(|it, price| drop(it.agents.prices.insert("seo_audit".to_owned(), price))),
+        Kind::Money(|it, price| it.agents.set_price("seo_audit", price)),
         Is("0.02"),
         Restart,
         "What one run of seo_audit costs; a failed one costs nothing.",
     ),
     row(
         "agents.price_competitor_scan",
-        Kind::Money(|it, price| drop(it.agents.prices.insert("competitor_scan".to_owned(), price))),
+        Kind::Money(|it, price| it.agents.set_price("competitor_scan", price)),
         Is("0.05"),
         Restart,
         "What one run of competitor_scan costs; a failed one costs nothing.",

@@ -160,6 +160,13 @@ pub struct Outbound {
     pub ports: Ports,
 }
 
+impl Agents {
+    /// Notes what a run of `kind` costs.
+    pub(super) fn set_price(&mut self, kind: &str, price: Amount) {
+        self.prices.insert(kind.to_owned(), price);
+    }
+}
+
 impl Mode {
     /// The word for it, which is that of its command.
     #[must_use]

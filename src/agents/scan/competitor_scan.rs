@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::task::JoinSet;
 use url::Url;
 
@@ -19,6 +19,7 @@ use crate::agents::scan::visit::{SiteStatus, SiteVisit, again, visit};
 use crate::domain::outcome::{Failure, Outcome, Reason, Report, Work};
 use crate::domain::receiver::UrlPolicy;
 use crate::domain::target::PageUrl;
+use crate::domain::time::Timestamp;
 use crate::outbound::BoxFuture;
 
 /// Compares competitors, and tells what changed at them.
@@ -101,7 +102,7 @@ fn conclude(
     finding: Finding,
     past: Past,
     input: &str,
-    now: crate::domain::time::Timestamp,
+    now: Timestamp,
 ) -> Work {
     let Finding { order, visits, seconds, is_scheduled } = finding;
     let own = order.own();

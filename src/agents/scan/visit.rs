@@ -109,6 +109,9 @@ impl SiteVisit {
 pub async fn visit(bench: &Bench, start: &PageUrl, known: &[(Role, Url)]) -> SiteVisit {
     let begun = bench.clock.mark();
     let robots = fetch::robots(bench, start.url()).await;
+    if let AnswerKind::Unreachable(reason) = &robots.kind {
+        return SiteVisit::unreachable(start.clone(), reason);
+    }
     if let Some(reason) = refusal(&robots, start.url()) {
         return SiteVisit::new(start.clone(), SiteStatus::Refused(reason));
     }

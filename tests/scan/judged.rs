@@ -1,12 +1,7 @@
-//! The scan against pairs of pages: each was changed in one way, or not at all, and its author
-//! wrote down beforehand whether that is worth a message.
-#![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-#![expect(clippy::indexing_slicing, reason = "a test stops at what it did not expect")]
+//! Pairs of pages: each was changed in one way, or not at all, and its author wrote down beforehand
+//! whether that is worth a message.
 
-#[path = "pages/pairs.rs"]
-mod pairs;
-
-use pairs::{Verdict, compare, pairs};
+use crate::pairs::{Verdict, compare, pairs};
 
 /// The pairs that came out otherwise than their author decided.
 fn wrong(set: &str) -> (Vec<String>, Vec<String>) {
