@@ -115,7 +115,8 @@ impl<'a> Fields<'a> {
         };
         let text = |(at, item): (usize, &'a Value)| {
             let problem = Problem::Type("a string");
-            item.as_str().ok_or_else(|| InputError { param: path(&format!("{name}[{at}]")), problem })
+            item.as_str()
+                .ok_or_else(|| InputError { param: path(&format!("{name}[{at}]")), problem })
         };
         items.iter().enumerate().map(text).collect()
     }

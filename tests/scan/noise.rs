@@ -25,7 +25,9 @@ impl Page {
             format!("<section class=\"a b\" data-x=\"1\"><h2>{heading}</h2><p>{text}</p></section>")
         });
         let cards = self.prices.iter().enumerate().map(|(at, price)| {
-            format!("<div class=\"plan\" id=\"p{at}\"><h3>Plan {at}</h3><p>${price} / month</p></div>")
+            format!(
+                "<div class=\"plan\" id=\"p{at}\"><h3>Plan {at}</h3><p>${price} / month</p></div>"
+            )
         });
         texts.chain(cards).collect()
     }
@@ -42,7 +44,8 @@ impl Page {
 
 fn words(count: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     // No numbers and no words that mean something to the scan.
-    proptest::collection::vec("[b-z][aeiou][bdklmnrt][aeiou][nrst]", count).prop_map(|it| it.join(" "))
+    proptest::collection::vec("[b-z][aeiou][bdklmnrt][aeiou][nrst]", count)
+        .prop_map(|it| it.join(" "))
 }
 
 fn pages() -> impl Strategy<Value = Page> {

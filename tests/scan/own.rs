@@ -49,8 +49,18 @@ const OF_CAMPSITE: &[Case] = &[
     ("dogs", "<li>Chiens acceptés en laisse</li>", "", &["text"]),
     ("yurt", "<dt>Taxe", "<dt>Yourte</dt><dd>64 € la nuit</dd><dt>Taxe", &["plan"]),
     ("book", "Réserver un séjour", "Demander un devis", &["cta"]),
-    ("post", "<a href=\"/actualites/ponton\">", "<a href=\"/actualites/noel\">Ouverture pendant les fêtes</a> <a href=\"/actualites/ponton\">", &["post"]),
-    ("counter", "https://plausible.io/js/script.js", "https://www.googletagmanager.com/gtag/js", &["tech"]),
+    (
+        "post",
+        "<a href=\"/actualites/ponton\">",
+        "<a href=\"/actualites/noel\">Ouverture pendant les fêtes</a> <a href=\"/actualites/ponton\">",
+        &["post"],
+    ),
+    (
+        "counter",
+        "https://plausible.io/js/script.js",
+        "https://www.googletagmanager.com/gtag/js",
+        &["tech"],
+    ),
 ];
 
 const OF_LEDGER: &[Case] = &[
@@ -63,8 +73,18 @@ const OF_LEDGER: &[Case] = &[
     ("trial", "30日間の無料体験", "14日間の無料体験", &["text"]),
     ("heading", "請求書から確定申告まで", "経理をAIにおまかせ", &["heading"]),
     ("menu", "<a href=\"/news\">", "<a href=\"/ai\">AI</a><a href=\"/news\">", &["nav"]),
-    ("plan", "</div></section>", "</div><div class=\"col\"><div class=\"name\">プロ</div><div class=\"yen\">月額4,980円</div></div></section>", &["plan"]),
-    ("news", "<ul><li><time>", "<ul><li><a href=\"/news/1202\">年末調整の機能を追加しました</a></li><li><time>", &["post"]),
+    (
+        "plan",
+        "</div></section>",
+        "</div><div class=\"col\"><div class=\"name\">プロ</div><div class=\"yen\">月額4,980円</div></div></section>",
+        &["plan"],
+    ),
+    (
+        "news",
+        "<ul><li><time>",
+        "<ul><li><a href=\"/news/1202\">年末調整の機能を追加しました</a></li><li><time>",
+        &["post"],
+    ),
     ("double", "12,300社", "25,000社", &["text"]),
 ];
 

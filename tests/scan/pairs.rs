@@ -73,7 +73,14 @@ pub(crate) fn compare(set: &str, pair: &Pair) -> Verdict {
 /// What these changes mean.
 pub(crate) fn verdict(changes: &[Change]) -> Verdict {
     let line = |it: &Change| {
-        format!("  {:?} {}: {:?} > {:?} at {:?}", it.severity, it.kind.as_str(), it.before, it.after, it.place)
+        format!(
+            "  {:?} {}: {:?} > {:?} at {:?}",
+            it.severity,
+            it.kind.as_str(),
+            it.before,
+            it.after,
+            it.place
+        )
     };
     let notable = changes.iter().filter(|it| it.is_notable());
     let kinds = notable.map(|it| it.kind.as_str().to_owned()).collect();

@@ -44,14 +44,21 @@ async fn a_price_a_headline_and_indexability_are_told_once_each() {
     street.put("a.example", "/", &home("Boats on time", 35, ""));
     let price = street.scan().await;
     check_told(&price, &["price: 29 USD / month > 35 USD / month"]);
-    assert!(report(&price).contains("**Price** (`Crew`): `29 USD / month` is now `35 USD / month`"));
+    assert!(
+        report(&price).contains("**Price** (`Crew`): `29 USD / month` is now `35 USD / month`")
+    );
     check_silent(&street.scan().await);
     street.put("b.example", "/", &home("Fleets on time", 29, ""));
     let headline = street.scan().await;
     let told = ["title: Boats on time > Fleets on time", "heading: Boats on time > Fleets on time"];
     check_told(&headline, &told);
-    let hidden = home("Fleets on time", 29, "").replace("<nav>", "<meta name=robots content=noindex><nav>");
-    street.put("b.example", "/", &hidden.replace("<title>", "<meta name=robots content=noindex><title>"));
+    let hidden =
+        home("Fleets on time", 29, "").replace("<nav>", "<meta name=robots content=noindex><nav>");
+    street.put(
+        "b.example",
+        "/",
+        &hidden.replace("<title>", "<meta name=robots content=noindex><title>"),
+    );
     check_told(&street.scan().await, &["robots: - > noindex"]);
     check_silent(&street.scan().await);
 }
@@ -90,7 +97,8 @@ async fn a_value_that_comes_back_is_said_to_alternate_once() {
 #[tokio::test(start_paused = true)]
 async fn what_differs_between_two_fetches_of_the_first_scan_is_never_told() {
     let mut street = Street::new();
-    let deal = |it: &str| home("Boats on time", 29, &format!("<p>Deal of the minute: {it} rope set</p>"));
+    let deal =
+        |it: &str| home("Boats on time", 29, &format!("<p>Deal of the minute: {it} rope set</p>"));
     street.put_all("a.example", "/", &[(200, &deal("red")), (200, &deal("blue"))]);
     street.scan().await;
     street.put("a.example", "/", &deal("blue"));
@@ -127,7 +135,11 @@ async fn a_page_that_is_gone_and_comes_back_is_told_each_time() {
 #[tokio::test(start_paused = true)]
 async fn robots_txt_is_obeyed_also_for_further_pages_and_its_pause_is_kept() {
     let mut street = Street::new();
-    street.put("a.example", "/robots.txt", "User-agent: errand\nDisallow: /features\nCrawl-delay: 7");
+    street.put(
+        "a.example",
+        "/robots.txt",
+        "User-agent: errand\nDisallow: /features\nCrawl-delay: 7",
+    );
     street.put("b.example", "/robots.txt", "User-agent: *\nDisallow: /");
     street.put("a.example", "/features", &home("Features", 29, ""));
     let begun = street.bench.clock.now();
@@ -174,9 +186,17 @@ async fn slow_drift_adds_up_and_is_told_once() {
 #[tokio::test(start_paused = true)]
 async fn further_pages_are_found_and_compared() {
     let mut street = Street::new();
-    street.put("a.example", "/features", &home("What it does", 29, "<p>Rosters respect rest hours.</p>"));
+    street.put(
+        "a.example",
+        "/features",
+        &home("What it does", 29, "<p>Rosters respect rest hours.</p>"),
+    );
     street.scan().await;
-    street.put("a.example", "/features", &home("What it does", 29, "<p>Refunds for cancelled crossings.</p>"));
+    street.put(
+        "a.example",
+        "/features",
+        &home("What it does", 29, "<p>Refunds for cancelled crossings.</p>"),
+    );
     let told = changes(&street.scan().await);
     assert_eq!(told, ["text: Rosters respect rest hours. > Refunds for cancelled crossings."]);
 }

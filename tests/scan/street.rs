@@ -131,7 +131,9 @@ pub(crate) fn changes(outcome: &Outcome) -> Vec<String> {
     let notable = all.filter(|it| it["severity"] == "notable");
     let text = |it: &Value| it.as_str().unwrap_or("-").to_owned();
     notable
-        .map(|it| format!("{}: {} > {}", text(&it["kind"]), text(&it["before"]), text(&it["after"])))
+        .map(|it| {
+            format!("{}: {} > {}", text(&it["kind"]), text(&it["before"]), text(&it["after"]))
+        })
         .collect()
 }
 
@@ -164,6 +166,7 @@ async fn answer(
     }
     let kind = if path.ends_with(".txt") { "text/plain" } else { "text/html; charset=utf-8" };
     let length = body.len();
-    let head = format!("HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
+    let head =
+        format!("HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
     let _ = stream.write_all((head + &body).as_bytes()).await;
 }

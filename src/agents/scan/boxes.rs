@@ -129,25 +129,76 @@ fn is_old_price(node: &Node) -> bool {
     let words: Vec<String> = class_words(node).collect();
     let has = |list: &[&str]| words.iter().any(|it| list.contains(&it.as_str()));
     has(&["price", "preis", "prix", "precio", "prezzo", "amount"])
-        && has(&["old", "was", "before", "compare", "strike", "strikethrough", "crossed", "original"])
+        && has(&[
+            "old",
+            "was",
+            "before",
+            "compare",
+            "strike",
+            "strikethrough",
+            "crossed",
+            "original",
+        ])
 }
 
 /// Words of boxes that are not content.
 const NOISE: [&str; 24] = [
-    "ad", "ads", "adslot", "adsense", "dfp", "cmp", "quote", "quotes", "slide", "slides", "rotator",
-    "toast", "snackbar", "related", "trending", "captcha", "newsticker", "livechat", "crisp",
-    "tawk", "zendesk", "weather", "clock", "breadcrumb",
+    "ad",
+    "ads",
+    "adslot",
+    "adsense",
+    "dfp",
+    "cmp",
+    "quote",
+    "quotes",
+    "slide",
+    "slides",
+    "rotator",
+    "toast",
+    "snackbar",
+    "related",
+    "trending",
+    "captcha",
+    "newsticker",
+    "livechat",
+    "crisp",
+    "tawk",
+    "zendesk",
+    "weather",
+    "clock",
+    "breadcrumb",
 ];
 /// Beginnings of such words.
 const NOISE_BEGINNINGS: [&str; 24] = [
-    "cookie", "consent", "gdpr", "onetrust", "didomi", "usercentrics", "cybot", "borlabs",
-    "klaro", "iubenda", "advert", "sponsor", "chat", "intercom", "testimonial", "carousel",
-    "slider", "swiper", "slick", "splide", "recommend", "countdown", "marquee", "ticker",
+    "cookie",
+    "consent",
+    "gdpr",
+    "onetrust",
+    "didomi",
+    "usercentrics",
+    "cybot",
+    "borlabs",
+    "klaro",
+    "iubenda",
+    "advert",
+    "sponsor",
+    "chat",
+    "intercom",
+    "testimonial",
+    "carousel",
+    "slider",
+    "swiper",
+    "slick",
+    "splide",
+    "recommend",
+    "countdown",
+    "marquee",
+    "ticker",
 ];
 /// Words of boxes with prices.
 const PRICE_LISTS: [&str; 15] = [
-    "pricing", "price", "prices", "plan", "plans", "tariff", "tariffs", "preise", "tarif", "tarife",
-    "tarifs", "precios", "prezzi", "prijzen", "packages",
+    "pricing", "price", "prices", "plan", "plans", "tariff", "tariffs", "preise", "tarif",
+    "tarife", "tarifs", "precios", "prezzi", "prijzen", "packages",
 ];
 /// Menus inside of each other.
 const MENUS_OPEN_MAX: usize = 4;
@@ -165,7 +216,9 @@ mod tests {
         let tree = parse(html, Kind::Html, &Patience::endless()).passed.tree;
         let boxes = Boxes::of(&tree);
         let found = tree.walk(NodeId::DOCUMENT).find_map(|it| match it {
-            Visit::Enter(id) => tree.node(id).filter(|it| it.attribute("id") == Some(name)).map(|_| id),
+            Visit::Enter(id) => {
+                tree.node(id).filter(|it| it.attribute("id") == Some(name)).map(|_| id)
+            }
             Visit::Leave(_) => None,
         });
         let id = found.unwrap();

@@ -105,17 +105,18 @@ impl<'a> Cards<'a> {
             if self.cells.contains_key(&id) {
                 return None;
             }
-            let Some((count, first)) = self.headings.get(&id) else {
-                inside = id;
-                continue;
-            };
             let own = self.prices.get(&inside).copied().unwrap_or_default();
             let all = self.prices.get(&id).copied().unwrap_or_default();
+            // The next element around holds other prices too, so this is one of several cards.
             if all > own
                 && let Some(name) = self.name_in(inside, index)
             {
                 return Some((inside, name));
             }
+            let Some((count, first)) = self.headings.get(&id) else {
+                inside = id;
+                continue;
+            };
             if *count == 1 || block.level().is_some() {
                 return self.shown(*first).map(|it| (id, it));
             }
@@ -139,7 +140,9 @@ impl<'a> Cards<'a> {
     fn name_in(&self, card: NodeId, priced: usize) -> Option<String> {
         let from = priced.saturating_sub(BLOCKS_LOOKED_AT);
         let near = self.blocks.iter().enumerate().skip(from).take(BLOCKS_LOOKED_AT * 2);
-        let mut inside = near.filter(|(at, it)| *at != priced && ancestors(self.tree, it.0.node).any(|it| it == card));
+        let mut inside = near.filter(|(at, it)| {
+            *at != priced && ancestors(self.tree, it.0.node).any(|it| it == card)
+        });
         let (_, (_, text)) = inside.find(|(_, it)| it.1.prices.is_empty())?;
         let is_short = (1..=NAME_WORDS_MAX).contains(&words(&text.shown));
         is_short.then(|| text.shown.clone())

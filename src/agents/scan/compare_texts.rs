@@ -13,7 +13,9 @@ pub fn headings(diff: &mut Diff, before: &PageFacts, after: &PageFacts, changed:
     for old in gone {
         let twin = new.iter().position(|it| it.text.template == old.text.template);
         let twin = twin.or_else(|| {
-            new.iter().position(|it| it.level == old.level && (old.level == 1 || is_alike(&old.text.key, &it.text.key)))
+            new.iter().position(|it| {
+                it.level == old.level && (old.level == 1 || is_alike(&old.text.key, &it.text.key))
+            })
         });
         heading(diff, Some(old), twin.map(|it| new.remove(it)), changed);
     }
@@ -145,7 +147,9 @@ fn segment(diff: &mut Diff, before: Option<&Segment>, after: Option<&Segment>, c
 /// Whether a text belongs to a plan or a price that is reported as such.
 fn is_told(segment: &Segment, changed: &Changed) -> bool {
     let plan = segment.plan.as_deref().map(|it| super::texts::Text::of(it).key);
-    if plan.as_ref().is_some_and(|it| changed.plans.contains(it)) || changed.plans.contains(&segment.text.key) {
+    if plan.as_ref().is_some_and(|it| changed.plans.contains(it))
+        || changed.plans.contains(&segment.text.key)
+    {
         return true;
     }
     let owner = plan.unwrap_or_else(|| segment.text.before_price());

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::agents::scan::facts::Offer;
+use crate::agents::scan::facts::{Offer, Segment};
 use crate::agents::scan::report::Scan;
 use crate::agents::scan::summary::Summary;
 use crate::agents::scan::texts::Text;
+use crate::agents::scan::token::words;
 use crate::agents::scan::words::{cell, cells, row, rule, said};
 
 /// The sites side by side.
@@ -23,7 +24,8 @@ pub fn side_by_side(scan: &Scan, summaries: &[Summary<'_>]) -> String {
     out += &row([String::new()].into_iter().chain(names));
     out += &rule(columns.len() + 1);
     let mut add = |name: &str, of: &dyn Fn(&Summary<'_>) -> String| {
-        let cells: Vec<String> = columns.iter().filter_map(|it| summaries.get(*it)).map(of).collect();
+        let cells: Vec<String> =
+            columns.iter().filter_map(|it| summaries.get(*it)).map(of).collect();
         if cells.iter().any(|it| it != NOTHING) {
             out.push_str(&row([name.to_owned()].into_iter().chain(cells)));
         }
@@ -32,7 +34,7 @@ pub fn side_by_side(scan: &Scan, summaries: &[Summary<'_>]) -> String {
     add("Says", &|it| text(it.positioning));
     add("Lowest price", &|it| it.entry_price.map_or_else(|| NOTHING.to_owned(), named));
     add("Plans and products", &|it| number(it.plans.len()));
-    add("For nothing", &|it| text(it.free));
+    add("Free", &|it| text(it.free));
     add("Trial, guarantee", &|it| text(it.trial));
     add("Asks visitors to", &|it| text(it.call));
     add("Languages", &|it| cells(it.languages.iter().copied(), 8));
@@ -57,18 +59,26 @@ pub fn prices(scan: &Scan, summaries: &[Summary<'_>]) -> String {
     for site in readable(summaries) {
         let offers = summaries.get(site).map(Summary::offers).unwrap_or_default();
         for offer in offers.iter().take(OFFERS_SHOWN_MAX) {
-            let month = offer.price.per_month().map(|it| format!("{} {}", it.as_money(), offer.price.currency));
-            is_converted |= month.is_some() && offer.price.period != Some(super::price::Period::Month);
-            let what = if offer.plan.is_empty() { &offer.label } else { &offer.plan };
+            let month = offer
+                .price
+                .per_month()
+                .map(|it| format!("{} {}", it.as_money(), offer.price.currency));
+            is_converted |=
+                month.is_some() && offer.price.period != Some(super::price::Period::Month);
             out += &row([
                 cell(&scan.name(site), NAME_CHARS_MAX),
-                cell(what, NAME_CHARS_MAX),
+                cell(&purpose(offer), PURPOSE_CHARS_MAX),
                 cell(&offer.price.to_string(), NAME_CHARS_MAX),
                 month.map_or_else(|| NOTHING.to_owned(), |it| cell(&it, NAME_CHARS_MAX)),
             ]);
         }
         if let more @ 1.. = offers.len().saturating_sub(OFFERS_SHOWN_MAX) {
-            out += &row([cell(&scan.name(site), NAME_CHARS_MAX), format!("and {more} more"), String::new(), String::new()]);
+            out += &row([
+                cell(&scan.name(site), NAME_CHARS_MAX),
+                format!("and {more} more"),
+                String::new(),
+                String::new(),
+            ]);
         }
     }
     if out.is_empty() {
@@ -112,11 +122,15 @@ pub fn gaps(scan: &Scan, summaries: &[Summary<'_>]) -> String {
     if out.is_empty() { out } else { format!("## What others have and you do not\n\n{out}") }
 }
 
-/// What stands in plans, beside prices.
+/// What stands in plans, beside prices: lines of cards, rows of tables.
 fn plan_lines(summary: &Summary<'_>) -> Vec<String> {
     let segments = summary.pages.iter().flat_map(|it| &it.1.segments);
     let lines = segments.filter(|it| it.plan.is_some() && it.text.prices.is_empty());
-    lines.map(|it| it.text.shown.clone()).collect()
+    let line = |it: &Segment| match it.tag.as_str() {
+        "td" | "th" => it.label.clone(),
+        _ => it.text.shown.clone(),
+    };
+    lines.map(line).filter(|it| words(it) > 0).collect()
 }
 
 /// Entries that others have, those that most have first, with how many have them.
@@ -146,9 +160,22 @@ fn readable(summaries: &[Summary<'_>]) -> Vec<usize> {
     summaries.iter().enumerate().filter(|it| !it.1.is_empty()).map(|it| it.0).collect()
 }
 
+/// What a price is for: the plan, and the row of a table.
+fn purpose(offer: &Offer) -> String {
+    match (offer.plan.is_empty(), words(&offer.label) > 1) {
+        (true, _) => offer.label.clone(),
+        (false, true) => format!("{}, {}", offer.plan, offer.label),
+        (false, false) => offer.plan.clone(),
+    }
+}
+
 fn named(offer: &Offer) -> String {
     let price = cell(&offer.price.to_string(), NAME_CHARS_MAX);
-    if offer.plan.is_empty() { price } else { format!("{price} for {}", cell(&offer.plan, NAME_CHARS_MAX)) }
+    if offer.plan.is_empty() {
+        price
+    } else {
+        format!("{price} for {}", cell(&offer.plan, NAME_CHARS_MAX))
+    }
 }
 
 fn number(number: usize) -> String {
@@ -159,6 +186,8 @@ fn number(number: usize) -> String {
 const NOTHING: &str = "–";
 /// Characters of a name in a table.
 const NAME_CHARS_MAX: usize = 40;
+/// Characters of what a price is for.
+const PURPOSE_CHARS_MAX: usize = 60;
 /// Characters of a text in a table.
 const TEXT_CHARS_MAX: usize = 70;
 /// Prices of a site that are shown.

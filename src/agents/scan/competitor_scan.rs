@@ -98,22 +98,11 @@ struct Finding {
 }
 
 /// Decides what the run says and what it leaves to the next one.
-fn conclude(
-    finding: Finding,
-    past: Past,
-    input: &str,
-    now: Timestamp,
-) -> Work {
+fn conclude(finding: Finding, past: Past, input: &str, now: Timestamp) -> Work {
     let Finding { order, visits, seconds, is_scheduled } = finding;
     let own = order.own();
-    let mut scan = Scan {
-        at: now,
-        sites: visits,
-        own,
-        since: None,
-        reset: None,
-        settled: Settled::default(),
-    };
+    let mut scan =
+        Scan { at: now, sites: visits, own, since: None, reset: None, settled: Settled::default() };
     let competitors = |scan: &Scan| {
         let others = scan.sites.iter().enumerate().filter(|it| Some(it.0) != own);
         others.map(|it| it.1.status.clone()).collect::<Vec<_>>()
@@ -207,7 +196,8 @@ async fn visit_all(task: &Task, bench: &Bench, order: &Order, past: &Past) -> Ve
                 if !done.is_empty() {
                     bench.clock.sleep(bench.politeness).await;
                 }
-                let visited = bench.clock.within(VISIT_TIME_MAX, Box::pin(visit(&bench, &url, &known))).await;
+                let visited =
+                    bench.clock.within(VISIT_TIME_MAX, Box::pin(visit(&bench, &url, &known))).await;
                 let slow = |_| SiteVisit::unreachable(url.clone(), "it took too long");
                 done.push((site, visited.unwrap_or_else(slow)));
             }
@@ -281,7 +271,9 @@ async fn look_again(
             let mut seconds = Vec::new();
             for (role, url) in pages {
                 let reading = match url {
-                    Some(url) => bench.clock.within(LOOK_TIME_MAX, Box::pin(again(&bench, &url))).await,
+                    Some(url) => {
+                        bench.clock.within(LOOK_TIME_MAX, Box::pin(again(&bench, &url))).await
+                    }
                     None => Ok(None),
                 };
                 seconds.push(Second { site, role, reading: reading.ok().flatten() });

@@ -165,7 +165,8 @@ fn link_facts(facts: &mut PageFacts, url: &Url, base: &Url, outline: &Outline) {
         let zone = link.zone;
         let is_short = text.shown.chars().count() < CALL_CHARS_MAX;
         let lower = text.lower();
-        let calls = link.is_call || (zone == Zone::Main && CALLS.iter().any(|it| begins(&lower, it)));
+        let calls =
+            link.is_call || (zone == Zone::Main && CALLS.iter().any(|it| begins(&lower, it)));
         let to = if calls && is_short && zone != Zone::Footer {
             &mut facts.calls
         } else if zone == Zone::Nav && is_short {
@@ -191,15 +192,13 @@ fn body(facts: &mut PageFacts, page: &Document, blocks: &[(Block, Text)], url: &
     facts.offers.extend(cards.offers());
     facts.plans = cards.plans().iter().map(|it| Text::of(it)).collect();
     facts.releases = releases(blocks);
-    let posts: BTreeSet<String> =
-        facts.posts.iter().map(|it| Text::of(&it.title).key).collect();
+    let posts: BTreeSet<String> = facts.posts.iter().map(|it| Text::of(&it.title).key).collect();
     let mut has_main_heading = false;
     for (block, text) in blocks {
         let place = cards.place(block);
         let leads_to = block.href.as_deref().and_then(|it| target(base, it));
-        let is_post = leads_to.is_some_and(|it| {
-            facts.posts.iter().any(|post| post.path == place_of(&it, url))
-        });
+        let is_post = leads_to
+            .is_some_and(|it| facts.posts.iter().any(|post| post.path == place_of(&it, url)));
         if text.is_empty() || posts.contains(&text.key) || (is_post && block.level().is_some()) {
             continue;
         }
@@ -228,7 +227,12 @@ fn body(facts: &mut PageFacts, page: &Document, blocks: &[(Block, Text)], url: &
 
 /// Directives that change nothing.
 const DEFAULT_ROBOTS: [&str; 7] = [
-    "index", "follow", "all", "max-image-preview:large", "max-snippet:-1", "max-video-preview:-1",
+    "index",
+    "follow",
+    "all",
+    "max-image-preview:large",
+    "max-snippet:-1",
+    "max-video-preview:-1",
     "noodp",
 ];
 /// Entries of a list of the head.

@@ -2,7 +2,7 @@
 //!
 //! Feeds in the wild are often not XML, so this looks for tags and trusts nothing else.
 
-use crate::agents::page::text::{printable, clip};
+use crate::agents::page::text::{clip, printable};
 use crate::agents::scan::facts::Post;
 
 /// The entries of an RSS or Atom feed, newest first as the feed has them.
@@ -13,7 +13,8 @@ pub fn entries(feed: &str) -> Vec<Post> {
     let post = |piece: &str| {
         let piece = piece.split(&opening.replace('<', "</")).next().unwrap_or_default();
         let title = text_of(piece, "title")?;
-        let id = text_of(piece, "link").or_else(|| href_of(piece)).or_else(|| text_of(piece, "guid"));
+        let id =
+            text_of(piece, "link").or_else(|| href_of(piece)).or_else(|| text_of(piece, "guid"));
         let id = id.or_else(|| text_of(piece, "id")).unwrap_or_else(|| title.clone());
         let date = ["pubDate", "published", "updated", "dc:date"];
         let date = date.iter().find_map(|it| day_of(&text_of(piece, it)?));

@@ -129,10 +129,9 @@ mod tests {
 
     #[test]
     fn offers_have_the_name_of_the_nearest_thing_that_has_one() {
-        let found = of(
-            r#"{"@type":"Product","name":"Tau","offers":[{"@type":"Offer","price":"29.00",
-               "priceCurrency":"USD"},{"name":"Fleet","price":79,"priceCurrency":"EUR"}]}"#,
-        );
+        let found =
+            of(r#"{"@type":"Product","name":"Tau","offers":[{"@type":"Offer","price":"29.00",
+               "priceCurrency":"USD"},{"name":"Fleet","price":79,"priceCurrency":"EUR"}]}"#);
         let mut shown: Vec<_> =
             found.offers.iter().map(|it| format!("{}: {}", it.plan, it.price)).collect();
         shown.sort();

@@ -126,7 +126,11 @@ mod tests {
     fn numbers_matter_where_they_are_part_of_an_offer() {
         let live = Verdict::Ignored("numbers of the moment");
         let drift = Verdict::Ignored("counters that drift");
-        check_numbers("37 people are looking at this right now", "52 people are looking at this right now", live);
+        check_numbers(
+            "37 people are looking at this right now",
+            "52 people are looking at this right now",
+            live,
+        );
         check_numbers("Trusted by 12,431 crews.", "Trusted by 12,480 crews.", drift);
         check_numbers("Trusted by 12,431 crews.", "Trusted by 25,000 crews.", Verdict::Notable);
         check_numbers("Trusted by 9,990 crews.", "Trusted by 10,010 crews.", Verdict::Notable);
@@ -152,7 +156,8 @@ mod tests {
         assert_eq!(one_sided(&segment("One two")), Verdict::Minor);
         let entry = Segment { tag: "li".to_owned(), ..segment("Single sign-on") };
         assert_eq!(one_sided(&entry), Verdict::Notable);
-        let legal = Segment { zone: Zone::Footer, ..segment("© 2026 Boats Ltd. All rights reserved") };
+        let legal =
+            Segment { zone: Zone::Footer, ..segment("© 2026 Boats Ltd. All rights reserved") };
         assert_eq!(one_sided(&legal), Verdict::Minor);
         assert_eq!(one_sided(&segment("Sold out")), Verdict::Notable);
     }

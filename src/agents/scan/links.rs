@@ -66,7 +66,9 @@ fn is_article(path: &str) -> bool {
     let rest = below_list.and_then(|it| parts.get(it + 1..)).unwrap_or_default();
     let is_page = rest.first().is_some_and(|it| NO_ARTICLES.contains(it));
     (!rest.is_empty() && !is_page)
-        || parts.windows(2).any(|it| matches!(it, [year, month] if is_year(year) && month.len() == 2))
+        || parts
+            .windows(2)
+            .any(|it| matches!(it, [year, month] if is_year(year) && month.len() == 2))
 }
 
 /// Whether a link is to more of the same.
@@ -83,11 +85,47 @@ pub fn is_article_list(path: &str) -> bool {
 
 /// Names of lists of articles in a path.
 const LISTS: [&str; 42] = [
-    "blog", "blogs", "news", "changelog", "changes", "press", "articles", "article", "releases",
-    "release-notes", "updates", "update", "posts", "journal", "stories", "whats-new", "announcements",
-    "insights", "magazine", "magazin", "aktuelles", "neuigkeiten", "presse", "meldungen", "beitraege",
-    "actualites", "actualite", "actus", "noticias", "novedades", "prensa", "novita", "notizie",
-    "nieuws", "nyheter", "novidades", "aktualnosci", "oshirase", "topics", "info", "newsroom",
+    "blog",
+    "blogs",
+    "news",
+    "changelog",
+    "changes",
+    "press",
+    "articles",
+    "article",
+    "releases",
+    "release-notes",
+    "updates",
+    "update",
+    "posts",
+    "journal",
+    "stories",
+    "whats-new",
+    "announcements",
+    "insights",
+    "magazine",
+    "magazin",
+    "aktuelles",
+    "neuigkeiten",
+    "presse",
+    "meldungen",
+    "beitraege",
+    "actualites",
+    "actualite",
+    "actus",
+    "noticias",
+    "novedades",
+    "prensa",
+    "novita",
+    "notizie",
+    "nieuws",
+    "nyheter",
+    "novidades",
+    "aktualnosci",
+    "oshirase",
+    "topics",
+    "info",
+    "newsroom",
     "column",
 ];
 /// Parts below a list of articles that are no article.
@@ -95,20 +133,53 @@ const NO_ARTICLES: [&str; 9] =
     ["page", "tag", "tags", "category", "categories", "author", "feed", "feed.xml", "rss.xml"];
 /// Texts of links to more of the same.
 const MORE: [&str; 14] = [
-    "read more", "more", "mehr", "weiterlesen", "mehr lesen", "lire la suite", "en savoir plus",
-    "leer más", "leggi", "lees meer", "all posts", "view all", "alle beiträge", "もっと見る",
+    "read more",
+    "more",
+    "mehr",
+    "weiterlesen",
+    "mehr lesen",
+    "lire la suite",
+    "en savoir plus",
+    "leer más",
+    "leggi",
+    "lees meer",
+    "all posts",
+    "view all",
+    "alle beiträge",
+    "もっと見る",
 ];
 /// Hosts of social networks.
 const SOCIAL: [&str; 26] = [
-    "linkedin.com", "twitter.com", "x.com", "youtube.com", "instagram.com", "facebook.com",
-    "tiktok.com", "github.com", "gitlab.com", "mastodon.social", "fosstodon.org", "discord.gg",
-    "discord.com", "pinterest.com", "pinterest.de", "threads.net", "bsky.app", "reddit.com",
-    "vimeo.com", "medium.com", "xing.com", "t.me", "wa.me", "line.me", "note.com", "de.linkedin.com",
+    "linkedin.com",
+    "twitter.com",
+    "x.com",
+    "youtube.com",
+    "instagram.com",
+    "facebook.com",
+    "tiktok.com",
+    "github.com",
+    "gitlab.com",
+    "mastodon.social",
+    "fosstodon.org",
+    "discord.gg",
+    "discord.com",
+    "pinterest.com",
+    "pinterest.de",
+    "threads.net",
+    "bsky.app",
+    "reddit.com",
+    "vimeo.com",
+    "medium.com",
+    "xing.com",
+    "t.me",
+    "wa.me",
+    "line.me",
+    "note.com",
+    "de.linkedin.com",
 ];
 /// Paths that share a page instead of leading to a profile.
-const SHARING: [&str; 8] = [
-    "/sharer", "/share", "/intent", "/sharearticle", "/pin/create", "/submit", "/watch", "/embed",
-];
+const SHARING: [&str; 8] =
+    ["/sharer", "/share", "/intent", "/sharearticle", "/pin/create", "/submit", "/watch", "/embed"];
 /// Articles of a page.
 const POSTS_MAX: usize = 300;
 

@@ -37,7 +37,9 @@ fn is_year_of_rights(before: &[Token], token: &Token) -> bool {
     }
     let mut near = before.iter().rev().take(4);
     let is_mark = |it: &Token| {
-        it.is_sign('©') || it.is_sign('℗') || matches!(it.word(), Some("copyright" | "c" | "rights"))
+        it.is_sign('©')
+            || it.is_sign('℗')
+            || matches!(it.word(), Some("copyright" | "c" | "rights"))
     };
     let has_mark = near.clone().any(is_mark);
     let range = before.len() >= 2
@@ -48,8 +50,7 @@ fn is_year_of_rights(before: &[Token], token: &Token) -> bool {
 
 /// `Tue` and the like count as part of the date or clock they stand beside.
 fn mask_short_weekdays(out: &mut [Token]) {
-    let is_short =
-        |it: &Token| it.word().is_some_and(|it| SHORT_WEEKDAYS.contains(&it));
+    let is_short = |it: &Token| it.word().is_some_and(|it| SHORT_WEEKDAYS.contains(&it));
     let is_glue = |it: &Token| matches!(it, Token::Sign(',' | '.' | '-' | '/' | '&'));
     for at in (0..out.len()).rev() {
         let next = out.iter().skip(at + 1).find(|it| !is_glue(it));
@@ -171,7 +172,8 @@ impl View<'_> {
         }
         if self.digits(at, 3)
             && self.word(at + 1).is_some_and(|it| {
-                it.contains('前') && it.starts_with(['秒', '分', '時', '日', '週', 'か', 'ヶ', '年'])
+                it.contains('前')
+                    && it.starts_with(['秒', '分', '時', '日', '週', 'か', 'ヶ', '年'])
             })
         {
             return 2;
@@ -233,7 +235,10 @@ impl View<'_> {
     fn east_asian_date(&self, at: usize) -> usize {
         let unit = |at: usize, unit: char| self.word(at).is_some_and(|it| it.starts_with(unit));
         let pair = |at: usize, first: char, second: char| {
-            self.digits(at, 4) && unit(at + 1, first) && self.digits(at + 2, 2) && unit(at + 3, second)
+            self.digits(at, 4)
+                && unit(at + 1, first)
+                && self.digits(at + 2, 2)
+                && unit(at + 3, second)
         };
         if pair(at, '年', '月') && self.digits(at + 4, 2) && unit(at + 5, '日') {
             6

@@ -114,8 +114,7 @@ fn sides(change: &Change) -> [Option<u64>; 2] {
     }
     let kind = change.kind.as_str();
     let place = if change.kind == Kind::Price { change.place.as_str() } else { "" };
-    [&change.before, &change.after]
-        .map(|it| it.as_ref().map(|text| hash(&[kind, place, text])))
+    [&change.before, &change.after].map(|it| it.as_ref().map(|text| hash(&[kind, place, text])))
 }
 
 fn template(change: &Change) -> Option<u64> {

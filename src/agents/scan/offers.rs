@@ -39,7 +39,11 @@ pub fn offers(diff: &mut Diff, before: &PageFacts, after: &PageFacts) -> Changed
         if (gone.is_empty() && come.is_empty()) || changed.plans.contains(&key.plan) {
             continue;
         }
-        changed.prices.insert(if key.plan.is_empty() { key.label.clone() } else { key.plan.clone() });
+        changed.prices.insert(if key.plan.is_empty() {
+            key.label.clone()
+        } else {
+            key.plan.clone()
+        });
         let place = if new.place.is_empty() { &old.place } else { &new.place };
         for at in 0..gone.len().max(come.len()) {
             let shown = |it: Option<&&Price>| it.map(ToString::to_string);

@@ -161,7 +161,9 @@ mod tests {
         check_accept(&json!({"competitors": ["a.example", "b.example"], "depth": 1}), Err(unknown));
         check_accept(
             &json!({"own_url": "me.example", "competitors": ["a.example", "b.example/x#y"]}),
-            Ok(r#"{"competitors":["https://a.example/","https://b.example/x"],"own_url":"https://me.example/"}"#),
+            Ok(
+                r#"{"competitors":["https://a.example/","https://b.example/x"],"own_url":"https://me.example/"}"#,
+            ),
         );
     }
 

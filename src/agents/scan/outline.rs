@@ -202,7 +202,10 @@ impl Walker<'_> {
         let is_heading = block.level().is_some();
         let is_empty = |it: &str| !it.chars().any(char::is_alphanumeric);
         let is_label = is_heading
-            || matches!(block.tag, local_name!("dt") | local_name!("summary") | local_name!("legend"));
+            || matches!(
+                block.tag,
+                local_name!("dt") | local_name!("summary") | local_name!("legend")
+            );
         if is_empty(if is_heading { &block.all } else { &block.prose }) {
             return;
         }
@@ -351,7 +354,9 @@ fn zone(name: &LocalName, node: &Node, is_mostly_links: bool) -> Option<Zone> {
 
 /// Whether a button only opens or closes something.
 fn is_control(node: &Node) -> bool {
-    ["aria-expanded", "aria-controls", "aria-haspopup"].iter().any(|it| node.attribute(it).is_some())
+    ["aria-expanded", "aria-controls", "aria-haspopup"]
+        .iter()
+        .any(|it| node.attribute(it).is_some())
         || node.attribute("role").is_some_and(|it| it == "tab" || it == "switch")
 }
 
@@ -386,10 +391,10 @@ fn is_inline(name: &LocalName) -> bool {
 
 /// Elements that do not begin a line of their own. Source: HTML standard, section 15.3.
 const INLINE: [&str; 44] = [
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "button", "cite", "code", "data", "dfn",
-    "em", "font", "i", "img", "input", "ins", "kbd", "label", "map", "mark", "meter", "nobr",
-    "output", "picture", "progress", "q", "rp", "rt", "ruby", "samp", "slot", "small", "source",
-    "span", "strong", "sub", "sup", "tt", "u", "var", "wbr",
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "br", "button", "cite", "code", "data",
+    "dfn", "em", "font", "i", "img", "input", "ins", "kbd", "label", "map", "mark", "meter",
+    "nobr", "output", "picture", "progress", "q", "rp", "rt", "ruby", "samp", "slot", "small",
+    "source", "span", "strong", "sub", "sup", "tt", "u", "var", "wbr",
 ];
 /// Blocks that are open at the same time.
 const FRAMES_MAX: usize = 1_000;

@@ -27,9 +27,7 @@ pub struct Price {
 }
 
 /// How often a price is paid.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Period {
     /// Every hour.
@@ -47,9 +45,7 @@ pub enum Period {
 }
 
 /// What a price depends on.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Term {
     /// It is the lowest of several.
@@ -246,14 +242,14 @@ const fn currency_of_sign(sign: char) -> Option<&'static str> {
 /// Adds what the words around a price say about it.
 fn complete(price: &mut Price, before: &[Token], after: &[Token]) {
     let near = before.len().saturating_sub(WORDS_BEFORE);
-    let before: Vec<&str> =
-        before.iter().skip(near).filter_map(Token::word).collect();
+    let before: Vec<&str> = before.iter().skip(near).filter_map(Token::word).collect();
     let after: Vec<&str> = after.iter().take(WORDS_AFTER).filter_map(Token::word).collect();
     price.period = after.iter().find_map(|it| period_of(it));
     if price.period.is_none() {
         price.period = before.iter().find_map(|it| period_of(it));
     }
-    if before.iter().any(|it| FROM.contains(it)) || after.first().is_some_and(|it| it.contains("から"))
+    if before.iter().any(|it| FROM.contains(it))
+        || after.first().is_some_and(|it| it.contains("から"))
     {
         price.terms.insert(Term::From);
     }
@@ -333,7 +329,10 @@ mod tests {
     fn periods_and_terms_are_read_in_many_languages() {
         check_parse("$29 / month", "29 USD / month");
         check_parse("$29/mo", "29 USD / month");
-        check_parse("from $8 per user per month, billed yearly", "from 8 USD / month per person, billed yearly");
+        check_parse(
+            "from $8 per user per month, billed yearly",
+            "from 8 USD / month per person, billed yearly",
+        );
         check_parse("1.290,00 € / Jahr", "1290 EUR / year");
         check_parse("ab 4,90 € pro Monat", "from 4.90 EUR / month");
         check_parse("à partir de 12 € par mois", "from 12 EUR / month");

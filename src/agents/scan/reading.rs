@@ -60,7 +60,12 @@ impl Reading {
         let page = Document::read(source.as_bytes(), Some("utf-8"), Media::Html, patience);
         let facts = extract(&url, &reply, &page);
         let size = earlier.size.clone();
-        Some(PageFacts { tech: earlier.tech.clone(), robots: earlier.robots.clone(), size, ..facts })
+        Some(PageFacts {
+            tech: earlier.tech.clone(),
+            robots: earlier.robots.clone(),
+            size,
+            ..facts
+        })
     }
 
     /// The facts, when this is the page itself.
@@ -74,7 +79,8 @@ impl Reading {
     pub fn changed_since(&self, before: &PageFacts) -> Option<Diff> {
         match self.usability {
             Usability::Missing | Usability::Gone => {
-                let (old, new) = (format!("status {}", before.status), format!("status {}", self.status));
+                let (old, new) =
+                    (format!("status {}", before.status), format!("status {}", self.status));
                 let mut diff = Diff::default();
                 if before.status != self.status {
                     diff.push(Change::new(Kind::Status, Some(&old), Some(&new)));

@@ -73,7 +73,9 @@ pub fn of(scan: &Scan) -> String {
         out.push('\n');
     }
     if is_cut {
-        out.push_str("_Some sections were too long for this report; the result has all of them._\n");
+        out.push_str(
+            "_Some sections were too long for this report; the result has all of them._\n",
+        );
     }
     out.truncate(out.trim_end().len());
     out.push('\n');
@@ -84,7 +86,8 @@ pub fn of(scan: &Scan) -> String {
 #[must_use]
 pub fn nothing_new(scan: &Scan) -> String {
     let sites = count(scan.sites.iter().filter(|it| it.is_ok()).count(), "site");
-    let since = scan.since.as_deref().map(|it| format!(" since {}", minute(it))).unwrap_or_default();
+    let since =
+        scan.since.as_deref().map(|it| format!(" since {}", minute(it))).unwrap_or_default();
     let small = scan.settled.told.len();
     let left_out: usize = scan.settled.ignored.iter().map(|it| it.count).sum();
     let mut text = format!("Nothing notable changed at {sites}{since}.");
@@ -109,7 +112,10 @@ fn head(scan: &Scan) -> String {
     };
     let readable = scan.sites.iter().filter(|it| it.is_ok()).count();
     let total = scan.sites.len();
-    let mut out = format!("# {title}\n\nLooked at {readable} of {total} sites on {}.", minute(&scan.at.to_string()));
+    let mut out = format!(
+        "# {title}\n\nLooked at {readable} of {total} sites on {}.",
+        minute(&scan.at.to_string())
+    );
     if let Some(since) = scan.since.as_deref().filter(|_| notable > 0) {
         out += &format!(" The last report was of {}.", minute(since));
     }
@@ -142,7 +148,11 @@ fn changes(scan: &Scan) -> String {
     if !minor.is_empty() {
         out += "\nSmaller differences, by themselves no reason for a message:\n\n";
         for it in minor.iter().take(MINOR_SHOWN_MAX) {
-            out += &format!("- {}: {}", said(&scan.name(it.site), NAME_CHARS_MAX), line(it).trim_start_matches("- "));
+            out += &format!(
+                "- {}: {}",
+                said(&scan.name(it.site), NAME_CHARS_MAX),
+                line(it).trim_start_matches("- ")
+            );
         }
         if let more @ 1.. = minor.len().saturating_sub(MINOR_SHOWN_MAX) {
             out += &format!("- and {more} more\n");
@@ -161,9 +171,17 @@ fn line(told: &Told) -> String {
         (Some(old), None) => format!("gone: {}", text(old)),
         (None, None) => String::new(),
     };
-    let place = if place.is_empty() { String::new() } else { format!(" ({})", said(place, PLACE_CHARS_MAX)) };
+    let place = if place.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", said(place, PLACE_CHARS_MAX))
+    };
     let page = format!(", {} page", told.role);
-    let note = if told.alternates { "; it alternates between the two and is not reported again" } else { "" };
+    let note = if told.alternates {
+        "; it alternates between the two and is not reported again"
+    } else {
+        ""
+    };
     format!("- **{}**{place}: {what}{page}{note}\n", kind.name())
 }
 
@@ -174,7 +192,10 @@ fn details(scan: &Scan, summaries: &[Summary<'_>]) -> String {
             continue;
         }
         out += &format!("\n### {}\n\n", said(&scan.name(site), NAME_CHARS_MAX));
-        let pages = summary.pages.iter().map(|(role, it)| format!("{role} {}", said(&it.url, URL_CHARS_MAX)));
+        let pages = summary
+            .pages
+            .iter()
+            .map(|(role, it)| format!("{role} {}", said(&it.url, URL_CHARS_MAX)));
         out += &format!("- Pages: {}\n", pages.collect::<Vec<_>>().join(", "));
         let mut list = |name: &str, texts: String| {
             if texts != "–" {
@@ -182,7 +203,10 @@ fn details(scan: &Scan, summaries: &[Summary<'_>]) -> String {
             }
         };
         let entry = summary.pages.first().map(|it| it.1);
-        list("Title", cells(entry.iter().map(|it| it.title.shown.as_str()).filter(|it| !it.is_empty()), 1));
+        list(
+            "Title",
+            cells(entry.iter().map(|it| it.title.shown.as_str()).filter(|it| !it.is_empty()), 1),
+        );
         list("Menu", cells(summary.menu.iter().copied(), 12));
         list("Plans and products", cells(summary.plans.iter().copied(), 12));
         list("Latest articles", cells(summary.posts.iter().map(|it| it.title.as_str()), 5));
@@ -193,7 +217,9 @@ fn details(scan: &Scan, summaries: &[Summary<'_>]) -> String {
         list("Social profiles", cells(socials.into_iter(), 8));
         for (plan, text, data) in summary.contradictions().into_iter().take(3) {
             let plan = said(plan, NAME_CHARS_MAX);
-            out += &format!("- Contradiction: {plan} costs {text} in the text and {data} in structured data\n");
+            out += &format!(
+                "- Contradiction: {plan} costs {text} in the text and {data} in structured data\n"
+            );
         }
         for limit in visit.limits.iter().take(4) {
             out += &format!("- Not looked at: {limit}\n");
@@ -221,7 +247,8 @@ fn left_out(scan: &Scan) -> String {
         return String::new();
     }
     let shown = ignored.iter().map(|it| {
-        let example = it.examples.first().map(|it| format!(", such as {}", said(it, PLACE_CHARS_MAX)));
+        let example =
+            it.examples.first().map(|it| format!(", such as {}", said(it, PLACE_CHARS_MAX)));
         format!("- {} × {}{}\n", it.count, it.reason, example.unwrap_or_default())
     });
     format!("## Left out on purpose\n\n{}", shown.collect::<String>())

@@ -11,9 +11,7 @@ use crate::agents::scan::facts::{LinkFact, PageFacts};
 use crate::agents::scan::links::is_article_list;
 
 /// What a page is for.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The page that was named.
@@ -81,18 +79,75 @@ pub fn further(entry: &PageFacts, url: &Url) -> Vec<(Role, Url)> {
 }
 
 const PRICING: &[&str] = &[
-    "pricing", "prices", "price", "plans", "plans-pricing", "pricing-plans", "plans and pricing",
-    "plans & pricing", "packages", "subscribe", "preise", "tarife", "preise-tarife", "kosten",
-    "tarifs", "prix", "nos-tarifs", "precios", "planes", "tarifas", "prezzi", "piani", "prijzen",
-    "tarieven", "precos", "preços", "planos", "priser", "cennik", "料金", "price-plan", "プラン",
-    "料金プラン", "价格",
+    "pricing",
+    "prices",
+    "price",
+    "plans",
+    "plans-pricing",
+    "pricing-plans",
+    "plans and pricing",
+    "plans & pricing",
+    "packages",
+    "subscribe",
+    "preise",
+    "tarife",
+    "preise-tarife",
+    "kosten",
+    "tarifs",
+    "prix",
+    "nos-tarifs",
+    "precios",
+    "planes",
+    "tarifas",
+    "prezzi",
+    "piani",
+    "prijzen",
+    "tarieven",
+    "precos",
+    "preços",
+    "planos",
+    "priser",
+    "cennik",
+    "料金",
+    "price-plan",
+    "プラン",
+    "料金プラン",
+    "价格",
 ];
 const FEATURES: &[&str] = &[
-    "features", "feature", "product", "products", "platform", "solutions", "how-it-works", "tour",
-    "overview", "services", "funktionen", "produkt", "produkte", "leistungen", "loesungen",
-    "lösungen", "fonctionnalites", "fonctionnalités", "produit", "produits", "funciones",
-    "caracteristicas", "características", "producto", "productos", "funzionalita", "funzionalità",
-    "prodotti", "functies", "funcionalidades", "funkcje", "機能", "サービス",
+    "features",
+    "feature",
+    "product",
+    "products",
+    "platform",
+    "solutions",
+    "how-it-works",
+    "tour",
+    "overview",
+    "services",
+    "funktionen",
+    "produkt",
+    "produkte",
+    "leistungen",
+    "loesungen",
+    "lösungen",
+    "fonctionnalites",
+    "fonctionnalités",
+    "produit",
+    "produits",
+    "funciones",
+    "caracteristicas",
+    "características",
+    "producto",
+    "productos",
+    "funzionalita",
+    "funzionalità",
+    "prodotti",
+    "functies",
+    "funcionalidades",
+    "funkcje",
+    "機能",
+    "サービス",
 ];
 
 #[cfg(test)]
@@ -118,8 +173,10 @@ mod tests {
             ..PageFacts::default()
         };
         let url = Url::parse("https://site.example/de/").unwrap();
-        let found: Vec<_> =
-            further(&entry, &url).into_iter().map(|(role, it)| (role, it.path().to_owned())).collect();
+        let found: Vec<_> = further(&entry, &url)
+            .into_iter()
+            .map(|(role, it)| (role, it.path().to_owned()))
+            .collect();
         let expected = [(Role::Pricing, "/de/was-es-kostet"), (Role::News, "/blog")];
         assert_eq!(found, expected.map(|(role, it)| (role, it.to_owned())));
     }

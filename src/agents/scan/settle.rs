@@ -174,8 +174,7 @@ fn page(
     };
     let again = second.and_then(|it| it.reading.as_ref()?.changed_since(&base.facts));
     settled.ignored_from(&diff);
-    if let (Some(first), Some(second)) =
-        (reading.page(), second.and_then(|it| it.reading.as_ref()))
+    if let (Some(first), Some(second)) = (reading.page(), second.and_then(|it| it.reading.as_ref()))
     {
         for change in second.changed_since(first).unwrap_or_default().changes {
             known.memory.note_restless(&change, scan);
@@ -184,7 +183,8 @@ fn page(
     for change in diff.changes {
         let verdict = known.memory.judge(&change, scan);
         let is_gone = reading.usability == Usability::Gone;
-        let seen_again = again.as_ref().is_some_and(|it| it.changes.iter().any(|it| it.is_same(&change)));
+        let seen_again =
+            again.as_ref().is_some_and(|it| it.changes.iter().any(|it| it.is_same(&change)));
         let shown = change.after.as_deref().or(change.before.as_deref()).unwrap_or_default();
         let is_confirmed = seen_again || is_gone;
         let severity = match verdict {
@@ -228,12 +228,15 @@ fn feed(settled: &mut Settled, known: &mut SiteBase, site: usize, visit: &SiteVi
     if visit.feed.is_empty() {
         return;
     }
-    let is_known = |path: &str, title: &str| known.feed.iter().any(|it| it.path == path || it.title == title);
+    let is_known =
+        |path: &str, title: &str| known.feed.iter().any(|it| it.path == path || it.title == title);
     let is_first = known.feed.is_empty();
     for post in visit.feed.iter().filter(|it| !is_first && !is_known(&it.path, &it.title)) {
         let change = Change::new(Kind::Post, None, Some(&post.title)).at(&post.path);
         let told = Told { site, role: Role::News, change, is_confirmed: true, alternates: false };
-        let is_twin = |it: &Told| it.site == site && it.change.kind == Kind::Post && it.change.after == told.change.after;
+        let is_twin = |it: &Told| {
+            it.site == site && it.change.kind == Kind::Post && it.change.after == told.change.after
+        };
         if !settled.told.iter().any(is_twin) {
             settled.told.push(told);
         }
@@ -265,7 +268,11 @@ fn add_new_pages(known: &mut SiteBase, visit: &SiteVisit) {
     for (role, reading) in &visit.pages {
         let is_new = known.pages.iter().all(|it| it.role != *role);
         if let Some(facts) = reading.page().filter(|_| is_new) {
-            let url = if *role == Role::Entry { visit.start.to_string() } else { reading.url.to_string() };
+            let url = if *role == Role::Entry {
+                visit.start.to_string()
+            } else {
+                reading.url.to_string()
+            };
             let (facts, source) = (facts.clone(), reading.source.clone());
             known.pages.push(PageBase { role: *role, url, facts, source });
         }

@@ -56,7 +56,7 @@ impl<'a> Summary<'a> {
             let plans = page.plans.iter().map(|it| it.shown.as_str());
             let new: Vec<_> = plans.filter(|it| !summary.plans.contains(it)).collect();
             summary.plans.extend(new);
-            let menu = page.nav.iter().map(|it| it.text.shown.as_str());
+            let menu = page.nav.iter().filter(|it| it.path != "/").map(|it| it.text.shown.as_str());
             let new: Vec<_> = menu.filter(|it| !summary.menu.contains(it)).collect();
             summary.menu.extend(new);
             let languages = page.alternates.iter().map(String::as_str).chain([page.lang.as_str()]);
@@ -108,7 +108,12 @@ impl<'a> Summary<'a> {
             found
         };
         let text = of(|it| it.origin == Origin::Text);
-        if text.is_empty() { of(|_| true) } else { text }
+        let named: Vec<&Offer> = text.iter().copied().filter(|it| !it.plan.is_empty()).collect();
+        match (named.is_empty(), text.is_empty()) {
+            (false, _) => named,
+            (true, false) => text,
+            (true, true) => of(|_| true),
+        }
     }
 
     /// Prices of plans that text and structured data give differently: plan, text, data.
@@ -117,11 +122,17 @@ impl<'a> Summary<'a> {
         let mut found = Vec::new();
         for (_, page) in &self.pages {
             for data in page.offers.iter().filter(|it| it.origin == Origin::JsonLd) {
-                let text: Vec<&Offer> =
-                    page.text_offers().filter(|it| it.plan == data.plan && !it.plan.is_empty()).collect();
+                let text: Vec<&Offer> = page
+                    .text_offers()
+                    .filter(|it| it.plan == data.plan && !it.plan.is_empty())
+                    .collect();
                 let agrees = text.iter().any(|it| it.price.amount == data.price.amount);
                 if let Some(other) = text.first().filter(|_| !agrees) {
-                    found.push((data.plan.as_str(), other.price.to_string(), data.price.to_string()));
+                    found.push((
+                        data.plan.as_str(),
+                        other.price.to_string(),
+                        data.price.to_string(),
+                    ));
                 }
             }
         }

@@ -21,8 +21,7 @@ pub fn technologies(
         .filter_map(|it| base.join(it).ok())
         .map(|it| (it.host_str().unwrap_or_default().to_owned(), it.path().to_owned()))
         .collect();
-    let cookies: Vec<String> =
-        reply.headers("set-cookie").map(str::to_ascii_lowercase).collect();
+    let cookies: Vec<String> = reply.headers("set-cookie").map(str::to_ascii_lowercase).collect();
     let is_seen = |clue: &Clue| match clue {
         Clue::Generator(name) => generators.iter().any(|it| it.starts_with(name)),
         Clue::Header(name, part) => {

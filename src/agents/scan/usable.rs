@@ -23,7 +23,11 @@ pub enum Usability {
 
 /// Judges an answer before anything is compared; `words_before` are those of the page so far.
 #[must_use]
-pub fn usability(reply: &Reply, facts: Option<&PageFacts>, words_before: Option<usize>) -> Usability {
+pub fn usability(
+    reply: &Reply,
+    facts: Option<&PageFacts>,
+    words_before: Option<usize>,
+) -> Usability {
     let is_challenge = reply.header("cf-mitigated").is_some_and(|it| it == "challenge");
     let title = facts.map(|it| it.title.lower()).unwrap_or_default();
     let words = facts.map_or(0, |it| it.size.words);
@@ -59,20 +63,61 @@ pub fn usability(reply: &Reply, facts: Option<&PageFacts>, words_before: Option<
 const FEW_WORDS: usize = 80;
 /// Parts of titles of firewalls.
 const CHALLENGES: &[&str] = &[
-    "just a moment", "attention required", "checking your browser", "verify you are human",
-    "are you a robot", "are you human", "captcha", "ddos-guard", "security check",
-    "access denied", "please wait", "bot verification", "pardon our interruption",
+    "just a moment",
+    "attention required",
+    "checking your browser",
+    "verify you are human",
+    "are you a robot",
+    "are you human",
+    "captcha",
+    "ddos-guard",
+    "security check",
+    "access denied",
+    "please wait",
+    "bot verification",
+    "pardon our interruption",
 ];
 /// Parts of titles of errors.
 const ERRORS: &[&str] = &[
-    "error", "something went wrong", "service unavailable", "bad gateway", "gateway timeout",
-    "maintenance", "be right back", "temporarily", "not found", "under construction", "oops",
-    "unavailable", "forbidden", "wartung", "fehler", "nicht erreichbar", "nicht gefunden", "erreur",
-    "indisponible", "introuvable", "mantenimiento", "no disponible", "errore", "manutenzione",
-    "onderhoud", "storing", "メンテナンス", "エラー", "見つかりません",
+    "error",
+    "something went wrong",
+    "service unavailable",
+    "bad gateway",
+    "gateway timeout",
+    "maintenance",
+    "be right back",
+    "temporarily",
+    "not found",
+    "under construction",
+    "oops",
+    "unavailable",
+    "forbidden",
+    "wartung",
+    "fehler",
+    "nicht erreichbar",
+    "nicht gefunden",
+    "erreur",
+    "indisponible",
+    "introuvable",
+    "mantenimiento",
+    "no disponible",
+    "errore",
+    "manutenzione",
+    "onderhoud",
+    "storing",
+    "メンテナンス",
+    "エラー",
+    "見つかりません",
 ];
 /// Parts of titles of consent pages.
 const WALLS: &[&str] = &[
-    "consent", "before you continue", "cookie", "privacy settings", "datenschutzeinstellungen",
-    "bevor sie", "avant de continuer", "age verification", "altersprüfung",
+    "consent",
+    "before you continue",
+    "cookie",
+    "privacy settings",
+    "datenschutzeinstellungen",
+    "bevor sie",
+    "avant de continuer",
+    "age verification",
+    "altersprüfung",
 ];

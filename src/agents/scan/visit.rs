@@ -201,9 +201,11 @@ async fn extras(bench: &Bench, site: &mut SiteVisit, pause: Duration, begun: Mar
     let feed = feeds.into_iter().next();
     let own = site.start.url().origin();
     let sitemaps = site.robots.as_ref().and_then(|it| it.robots()).map(|it| it.sitemaps.clone());
-    let sitemap = sitemaps.unwrap_or_default().into_iter().map(|it| it.1).find(|it| {
-        Url::parse(it).is_ok_and(|it| it.origin() == own)
-    });
+    let sitemap = sitemaps
+        .unwrap_or_default()
+        .into_iter()
+        .map(|it| it.1)
+        .find(|it| Url::parse(it).is_ok_and(|it| it.origin() == own));
     if let Some(text) = extra(bench, site, feed.as_deref(), pause, begun).await {
         site.feed = feed::entries(&text);
     }

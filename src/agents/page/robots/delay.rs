@@ -57,7 +57,10 @@ mod tests {
     fn the_own_group_is_asked_first() {
         check_delay("", None);
         check_delay("User-agent: *\nCrawl-delay: 5", Some(5.0));
-        check_delay("User-agent: *\nCrawl-delay: 5\n\nUser-agent: errand\nCrawl-delay: 2.5", Some(2.5));
+        check_delay(
+            "User-agent: *\nCrawl-delay: 5\n\nUser-agent: errand\nCrawl-delay: 2.5",
+            Some(2.5),
+        );
         check_delay("User-agent: x\nUser-agent: *\nDisallow: /a\nCrawl-delay: 1", Some(1.0));
         check_delay("User-agent: other\nCrawl-delay: 5", None);
         check_delay("Crawl-delay: soon\nUser-agent: *\nCrawl-delay: -1", None);

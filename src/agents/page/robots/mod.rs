@@ -13,7 +13,7 @@ pub mod answer;
 pub mod delay;
 pub mod faults;
 
-pub use delay::crawl_delay;
 pub use answer::{Access, AnswerKind, RobotsAnswer};
+pub use delay::crawl_delay;
 pub use faults::{Fault, faults};
 pub use rules::{Decision, Robots};
