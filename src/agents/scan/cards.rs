@@ -133,7 +133,7 @@ impl<'a> Cards<'a> {
             return self.name_in(inside, index).map(|it| (inside, it));
         }
         let line = text.before_price();
-        (block.tag == local_name!("li") && words(&line) > 0).then(|| (block.node, line))
+        (block.tag == local_name!("li") && words(&line) > 0).then_some((block.node, line))
     }
 
     /// The first short text without a price inside an element.

@@ -5,10 +5,11 @@
 use std::collections::BTreeSet;
 
 use crate::agents::scan::change::{Change, Diff, Kind, Severity};
+use crate::agents::scan::claims::LIVE;
 use crate::agents::scan::clues::is_notable;
 use crate::agents::scan::compare_texts::{headings, segments};
 use crate::agents::scan::facts::{LinkFact, PageFacts, Post, Zone};
-use crate::agents::scan::lexicon::{LIVE, has_any};
+use crate::agents::scan::lexicon::has_any;
 use crate::agents::scan::offers::{Changed, offers};
 use crate::agents::scan::texts::Text;
 use crate::agents::scan::token::words;
@@ -128,12 +129,9 @@ fn link(
         return;
     }
     let is_long = words(&one.text.shown) >= LINK_WORDS_MIN && one.zone == Zone::Main;
-    let severity = match kind {
-        Kind::Nav => Severity::Notable,
-        Kind::Cta if one.zone != Zone::Aside => Severity::Notable,
-        _ if is_long => Severity::Notable,
-        _ => Severity::Minor,
-    };
+    let is_call = kind == Kind::Cta && one.zone != Zone::Aside;
+    let severity =
+        if kind == Kind::Nav || is_call || is_long { Severity::Notable } else { Severity::Minor };
     let shown = |it: Option<&LinkFact>| it.map(|it| it.text.shown.clone());
     let (old, new) = (shown(before), shown(after));
     let change = Change::new(kind, old.as_deref(), new.as_deref()).with(severity);

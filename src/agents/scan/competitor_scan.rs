@@ -210,9 +210,10 @@ async fn visit_all(task: &Task, bench: &Bench, order: &Order, past: &Past) -> Ve
     while let Some(group) = visits.join_next().await {
         for (site, visited) in group.unwrap_or_default() {
             let host = visited.start.url().host_str().unwrap_or_default();
-            let message = match &visited.status {
-                SiteStatus::Ok => format!("Read {} pages of {host}", visited.pages.len()),
-                other => format!("Could not read {host}: {}", other.reason()),
+            let message = if visited.is_ok() {
+                format!("Read {} pages of {host}", visited.pages.len())
+            } else {
+                format!("Could not read {host}: {}", visited.status.reason())
             };
             found.push((site, visited));
             let done = u32::try_from(found.len()).unwrap_or(u32::MAX);

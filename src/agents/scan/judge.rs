@@ -1,10 +1,10 @@
 //! Decides whether a difference of two texts matters.
 
 use crate::agents::scan::amount::{Scaled, UNIT};
+use crate::agents::scan::claims::{AUDIENCE, LEGAL, LIVE, RATINGS};
 use crate::agents::scan::facts::{Segment, Zone};
-use crate::agents::scan::lexicon::{
-    AUDIENCE, COMMERCIAL, COMMERCIAL_MORE, LEGAL, LIMITS, LIVE, RATINGS, has_any,
-};
+use crate::agents::scan::lexicon::has_any;
+use crate::agents::scan::terms::{COMMERCIAL, COMMERCIAL_MORE, LIMITS};
 use crate::agents::scan::texts::Text;
 use crate::agents::scan::token::words;
 

@@ -28,7 +28,7 @@ pub fn place_of(target: &Url, page: &Url) -> String {
 pub fn is_social(target: &Url) -> Option<String> {
     let host = host(target);
     let host = host.strip_prefix("m.").unwrap_or(&host);
-    let is_known = SOCIAL.iter().any(|it| host == *it);
+    let is_known = SOCIAL.contains(&host);
     let path = target.path().trim_end_matches('/').to_ascii_lowercase();
     let is_sharing = SHARING.iter().any(|it| path.starts_with(it));
     (is_known && !path.is_empty() && !is_sharing).then(|| format!("{host}{path}"))

@@ -9,8 +9,8 @@ use crate::agents::scan::token::Token;
 
 /// Puts a mask in the place of everything that changes by itself.
 #[must_use]
-pub fn mask(tokens: Vec<Token>) -> Vec<Token> {
-    let seen = View(&tokens);
+pub fn mask(tokens: &[Token]) -> Vec<Token> {
+    let seen = View(tokens);
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
@@ -274,8 +274,8 @@ impl View<'_> {
             let parts: Vec<&str> = text.split('.').collect();
             let lengths: Vec<usize> = parts.iter().map(|it| it.len()).collect();
             let is_date = matches!(lengths.as_slice(), [1 | 2, 1 | 2, 2 | 4] | [4, 1 | 2, 1 | 2]);
-            let is_day = |it: &&str| it.parse().is_ok_and(|it: u32| (1..=31).contains(&it));
-            let days = parts.iter().filter(|it| it.len() <= 2).filter(is_day_of(&is_day)).count();
+            let is_day = |it: &str| it.parse().is_ok_and(|it: u32| (1..=31).contains(&it));
+            let days = parts.iter().filter(|it| it.len() <= 2 && is_day(it)).count();
             if is_date && days >= 2 && lengths.contains(&4) {
                 return 1;
             }
@@ -294,10 +294,6 @@ impl View<'_> {
     }
 }
 
-fn is_day_of<'a>(is_day: &'a impl Fn(&&str) -> bool) -> impl Fn(&&&str) -> bool + 'a {
-    move |it| is_day(*it)
-}
-
 fn is_year(token: &Token) -> bool {
     let year = token.digits().filter(|it| it.len() == 4);
     year.and_then(|it| it.parse().ok()).is_some_and(|it: u32| (1990..=2100).contains(&it))
@@ -312,7 +308,7 @@ mod tests {
     use crate::agents::scan::token::{cut, plain};
 
     fn shown(text: &str) -> String {
-        let words = mask(cut(&plain(text))).into_iter().map(|it| match it {
+        let words = mask(&cut(&plain(text))).into_iter().map(|it| match it {
             Token::Word { lower, .. } => lower,
             Token::Number { text, .. } => text,
             Token::Sign(it) => it.to_string(),

@@ -31,7 +31,7 @@ impl Text {
     #[must_use]
     pub fn of(text: &str) -> Self {
         let shown = clip(&plain(text), TEXT_CHARS_MAX);
-        let tokens = read_prices(mask(cut(&shown)));
+        let tokens = read_prices(mask(&cut(&shown)));
         let mut read = Self { shown, ..Self::default() };
         for token in tokens {
             match token {
