@@ -6,7 +6,6 @@
     reason = "a bench prints, and stops at the first surprise"
 )]
 
-#[allow(dead_code, reason = "a bench uses some of the rig")]
 mod rig;
 
 use std::hint::black_box;

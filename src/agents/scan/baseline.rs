@@ -148,8 +148,8 @@ mod tests {
     use super::*;
 
     fn baseline(source: String) -> Baseline {
-        let facts = PageFacts { status: 200, ..PageFacts::default() };
         let url = "https://a.example/".to_owned();
+        let facts = PageFacts { url: url.clone(), status: 200, ..PageFacts::default() };
         let page = PageBase { role: Role::Entry, url: url.clone(), facts, source };
         let site = SiteBase { url, pages: vec![page], ..SiteBase::default() };
         Baseline {
