@@ -51,7 +51,7 @@ const DOORS: [(&str, &[&str]); 22] = [
     ("tokio_rustls", &["inbound", "outbound"]),
     ("webpki_roots", &["outbound"]),
     ("hickory_resolver", &["outbound"]),
-    ("flate2", &["outbound"]),
+    ("flate2", &["outbound", "agents"]),
     ("brotli_decompressor", &["outbound"]),
     ("ruzstd", &["outbound"]),
     ("ring", &["domain", "sys", "store"]),

@@ -138,6 +138,8 @@ pub struct Agents {
     pub user_agent: String,
     /// The shortest time between two requests to one host.
     pub politeness: Duration,
+    /// The pause before a change is looked at a second time.
+    pub confirm_pause: Duration,
 }
 
 /// Schedules.
@@ -171,6 +173,13 @@ pub struct Outbound {
     pub nat64: Vec<Network>,
     /// Ports that agents may ask for.
     pub ports: Ports,
+}
+
+impl Agents {
+    /// Notes what a run of `kind` costs.
+    pub(super) fn set_price(&mut self, kind: &str, price: Amount) {
+        self.prices.insert(kind.to_owned(), price);
+    }
 }
 
 impl Mode {
@@ -207,6 +216,7 @@ impl Config {
                 prices: BTreeMap::new(),
                 user_agent: String::new(),
                 politeness: Duration::ZERO,
+                confirm_pause: Duration::ZERO,
             },
             schedules: Schedules { is_on: true, rules: app::schedules::Rules::default() },
             webhooks: Webhooks {

@@ -126,6 +126,7 @@ impl Corpus {
             client,
             user_agent: "Errand/test (+https://example.com)".to_owned(),
             politeness: Duration::from_secs(1),
+            confirm_pause: Duration::from_mins(1),
             targets: UrlPolicy::Development,
         };
         Self { manifest, internet, bench, encryption }

@@ -8,7 +8,7 @@ use crate::support::{House, path_of};
 
 #[tokio::test(start_paused = true)]
 async fn the_steps_of_a_run_are_shown_while_it_goes_on_and_kept_with_it() {
-    let house = House::new().await;
+    let mut house = House::new().await;
     let run = house.run(json!({ "ms": 5_000 })).await;
     let path = format!("{}/steps", path_of(&run));
     house.clock.sleep(Duration::from_secs(1)).await;
