@@ -111,6 +111,10 @@ async fn reckon_again(app: &App, now: Timestamp) -> Result<usize, Error> {
             let mut moved = 0_usize;
             for place in &some {
                 let Some(before) = read(txn, *place)? else { continue };
+                // What is due on either clock is decided, not put off.
+                if place.at <= now {
+                    continue;
+                }
                 let Ok(cron) = Cron::parse(&before.cron) else { continue };
                 let next = next_undecided(txn, &before, &cron, now)?;
                 if next.is_some() && next != before.next_run_at {
@@ -144,12 +148,12 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// Decides all slots of a schedule that are due; the latest of them can become the run `id`.
+    /// Decides all slots of a schedule that are due; the latest of them can become the run `run`.
     fn decide(
         &self,
         txn: &mut Txn<'_>,
         place: Upcoming,
-        id: RunId,
+        run: RunId,
     ) -> Result<Option<Decided>, Error> {
         let Some(before) = read(txn, place)? else { return Ok(None) };
         let mut after = before.clone();
@@ -159,16 +163,16 @@ impl Desk<'_> {
             return Ok(Some(Decided { run: None, verdict: Verdict::Error }));
         };
         let mut decided = None;
-        if let Some(slots) = before.due(&cron, self.now) {
+        let (account, id) = (place.account, place.id);
+        let due = before.due(&cron, self.now, |it| ticks::exists(txn, account, id, it))?;
+        if let Some(slots) = due {
             if let Some((slot, count)) = slots.older {
-                self.line(txn, &mut after, &cron, self.too_late(slot, count))?;
+                line(txn, &mut after, &cron, self.too_late(slot, count))?;
             }
-            if !ticks::exists(txn, place.account, place.id, slots.latest)? {
-                let (tick, run) = self.latest(txn, &before, slots.latest, id)?;
-                self.line(txn, &mut after, &cron, tick)?;
-                after.stop_after(tick.verdict, self.now);
-                decided = Some(Decided { run, verdict: tick.verdict });
-            }
+            let (tick, run) = self.latest(txn, &before, slots.latest, run)?;
+            line(txn, &mut after, &cron, tick)?;
+            after.stop_after(tick.verdict, self.now);
+            decided = Some(Decided { run, verdict: tick.verdict });
         }
         if after.is_enabled() {
             after.next_run_at = next_undecided(txn, &after, &cron, self.now)?;
@@ -238,22 +242,13 @@ impl Desk<'_> {
         };
         Tick { slot, decided_at: self.now, verdict, run: None, slots }
     }
+}
 
-    /// Writes a line, unless there is one about its slot.
-    fn line(
-        &self,
-        txn: &mut Txn<'_>,
-        schedule: &mut Schedule,
-        cron: &Cron,
-        tick: Tick,
-    ) -> Result<(), Error> {
-        if ticks::exists(txn, schedule.account, schedule.id, tick.slot)? {
-            return Ok(());
-        }
-        ticks::insert(txn, schedule, &tick)?;
-        schedule.note(cron, &tick);
-        Ok(())
-    }
+/// Writes a line about slots that were not decided before.
+fn line(txn: &mut Txn<'_>, schedule: &mut Schedule, cron: &Cron, tick: Tick) -> Result<(), Error> {
+    ticks::insert(txn, schedule, &tick)?;
+    schedule.note(cron, &tick);
+    Ok(())
 }
 
 /// Why a slot became no run.
