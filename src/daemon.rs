@@ -16,7 +16,7 @@ use crate::agents::{Agent, Bench, Parsers};
 use crate::api::Api;
 use crate::api::admin::{About, Admin};
 use crate::api::health::MetricsPage;
-use crate::app::{App, deliveries, jobs};
+use crate::app::{App, deliveries, jobs, operations};
 use crate::background::{self, Busy, Deliverer, InFlight, Janitor, Pulse, Scheduler, Worker};
 use crate::config::Config;
 use crate::daemon::open::targets;
@@ -163,9 +163,10 @@ impl Daemon {
         &self.shutdown
     }
 
-    /// Executions and attempts under way.
+    /// Executions, attempts and operations under way.
     fn under_way(&self) -> usize {
-        self.busy.count().saturating_add(self.in_flight.count())
+        let background = self.busy.count().saturating_add(self.in_flight.count());
+        background.saturating_add(operations::count(&self.app))
     }
 
     /// Ends: begins nothing new, waits up to `grace` for runs under way, gives the rest back,

@@ -11,6 +11,7 @@ use crate::api::error::Failure;
 use crate::api::json::{self, Fields, required};
 use crate::api::paging::{Query, wrong};
 use crate::api::{admin_schedules, health, view};
+use crate::app::operations::finish;
 use crate::app::{App, Error, InputProblem, accounts, keys, upkeep};
 use crate::domain::account::{Right, Rights};
 use crate::domain::id::Id;
@@ -46,7 +47,11 @@ impl Admin {
     async fn respond(&self, request: Request) -> Response {
         let id = request.head.id;
         let answer = match request.head.peer {
-            Peer::Local { uid } if uid == self.about.uid || uid == 0 => self.call(request).await,
+            Peer::Local { uid } if uid == self.about.uid || uid == 0 => {
+                // What was begun ends also when the command is interrupted.
+                let admin = self.clone();
+                finish(&self.app, async move { admin.call(request).await }).await
+            }
             Peer::Local { .. } | Peer::Tcp(_) => Err(Failure::NoRoute),
         };
         answer.unwrap_or_else(|it| it.answer(&id))

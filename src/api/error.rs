@@ -6,14 +6,13 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::api::app_row::app_row;
+use crate::api::row::{AUTH, INVALID, PERMISSION, RATE, Row, bad, field_row, row, shown};
 use crate::app::{self, InputProblem};
 use crate::domain::account::Right;
-use crate::domain::cron::CronError;
 use crate::domain::limits::RETRY_AFTER_MAX;
-use crate::domain::receiver::UrlReason;
-use crate::domain::secret::redact;
 use crate::inbound::{self, BodyError, Method, Refusal, RequestId, Response};
 
 /// Why a request is not a success.
@@ -57,16 +56,6 @@ pub(in crate::api) enum Failure {
     Query { param: String, problem: String },
     /// The operation said so.
     App(app::Error),
-}
-
-/// One line of the table.
-struct Row {
-    status: u16,
-    kind: &'static str,
-    code: &'static str,
-    message: String,
-    param: Option<String>,
-    details: Option<Value>,
 }
 
 impl Failure {
@@ -172,6 +161,7 @@ impl Failure {
                 Some(*retry_after)
             }
             Self::App(app::Error::QueueFull { .. }) => Some(Duration::from_secs(5)),
+            Self::App(app::Error::BacklogFull { .. }) => Some(Duration::from_mins(1)),
             Self::App(app::Error::StorageFull) => Some(Duration::from_secs(10)),
             Self::App(app::Error::Overloaded) => Some(Duration::from_secs(1)),
             Self::BadPath
@@ -237,110 +227,10 @@ impl Failure {
     }
 }
 
-impl Row {
-    fn about(self, param: &str) -> Self {
-        Self { param: Some(shown(param)), ..self }
-    }
-
-    fn detailed(self, details: Value) -> Self {
-        Self { details: Some(details), ..self }
-    }
-}
-
 impl From<app::Error> for Failure {
     fn from(error: app::Error) -> Self {
         Self::App(error)
     }
-}
-
-fn app_row(error: app::Error) -> Row {
-    match error {
-        app::Error::NotFound => row(404, INVALID, "not_found", "There is nothing of that id."),
-        app::Error::UnknownKind => {
-            let message = "There is no agent of that kind. GET /v1/agents/ lists the kinds.";
-            bad("unknown_kind", message).about("kind")
-        }
-        app::Error::Input { param, problem } => field_row(&param, &problem),
-        app::Error::Balance { required, available, currency } => {
-            let message = format!(
-                "The balance is too low: {required} {currency} needed, {available} {currency} available."
-            );
-            let details = json!({
-                "required": required.to_string(),
-                "available": available.to_string(),
-                "currency": currency.as_str(),
-            });
-            row(402, "billing_error", "insufficient_balance", &message).detailed(details)
-        }
-        app::Error::QueueFull { limit } => {
-            let message =
-                format!("{limit} runs wait or run already. Try again when some are over.");
-            row(429, RATE, "queue_full", &message).detailed(json!({ "limit": limit }))
-        }
-        app::Error::RunOver => {
-            row(409, INVALID, "run_over", "The run is over and cannot be cancelled.")
-        }
-        app::Error::NotSchedulable => {
-            let message = "The agent cannot be scheduled. GET /v1/agents/ says which can.";
-            bad("kind_not_schedulable", message).about("kind")
-        }
-        app::Error::Cron(error) => cron_row(&error),
-        app::Error::TooManySchedules { limit } => {
-            let message = format!("The account has {limit} schedules already. Delete one.");
-            bad("too_many_schedules", &message).detailed(json!({ "limit": limit }))
-        }
-        app::Error::ReceiverUrl(reason) => url_row(reason),
-        app::Error::TooManyReceivers { limit } => {
-            let message = format!("The account has {limit} receivers already. Delete one.");
-            bad("too_many_receivers", &message).detailed(json!({ "limit": limit }))
-        }
-        app::Error::ReceiverDisabled => {
-            bad("receiver_disabled", "The receiver is disabled. Connect a new one.")
-        }
-        app::Error::TooManyKeys { limit } => {
-            bad("too_many_keys", &format!("The account has {limit} live keys already. Revoke one."))
-        }
-        app::Error::Amount(problem) => bad("invalid_value", &format!("{problem}.")).about("amount"),
-        app::Error::StorageFull => row(
-            503,
-            OVERLOADED,
-            "storage_full",
-            "The server's disk is full. Nothing was done; try again later.",
-        ),
-        app::Error::Overloaded => row(
-            503,
-            OVERLOADED,
-            "overloaded",
-            "The server is overloaded. Nothing was done; try again later.",
-        ),
-        app::Error::Internal(_) => row(
-            500,
-            "api_error",
-            "internal_error",
-            "An internal error occurred. It has been logged with this request id.",
-        ),
-    }
-}
-
-/// A URL that is refused, and the first rule that it breaks.
-fn url_row(reason: UrlReason) -> Row {
-    let message = format!(
-        "The URL cannot be a receiver: {reason}. It must be https on port 443, with a public host and without user name, password or fragment."
-    );
-    let details = json!({ "reason": reason.as_str() });
-    bad("invalid_receiver_url", &message).about("url").detailed(details)
-}
-
-/// An expression that is refused: which field, why, and what to write instead.
-fn cron_row(error: &CronError) -> Row {
-    let details = json!({
-        "field": error.field,
-        "reason": error.reason.as_str(),
-        "hint": error.hint,
-    });
-    bad("invalid_cron", &format!("The cron expression cannot be used: {error}."))
-        .about("cron")
-        .detailed(details)
 }
 
 /// A method, as HTTP writes it.
@@ -355,37 +245,3 @@ const fn name(method: Method) -> &'static str {
         Method::Options => "OPTIONS",
     }
 }
-
-fn field_row(param: &str, problem: &InputProblem) -> Row {
-    let of_input = param.starts_with("input.") || param.starts_with("input[");
-    let code = match problem {
-        InputProblem::Unknown => "unknown_parameter",
-        _ if of_input => "invalid_input",
-        InputProblem::Missing => "missing_field",
-        InputProblem::Type(_) => "invalid_type",
-        InputProblem::Value(_) => "invalid_value",
-    };
-    bad(code, &format!("`{}` {}.", shown(param), redact(&problem.to_string()))).about(param)
-}
-
-/// A caller's own text, fit to be repeated to the caller.
-fn shown(text: &str) -> String {
-    let cut: String = text.chars().take(SHOWN_CHARS_MAX).collect();
-    redact(&cut)
-}
-
-fn bad(code: &'static str, message: &str) -> Row {
-    row(400, INVALID, code, message)
-}
-
-fn row(status: u16, kind: &'static str, code: &'static str, message: &str) -> Row {
-    Row { status, kind, code, message: message.to_owned(), param: None, details: None }
-}
-
-const INVALID: &str = "invalid_request_error";
-const AUTH: &str = "authentication_error";
-const PERMISSION: &str = "permission_error";
-const RATE: &str = "rate_limit_error";
-const OVERLOADED: &str = "overloaded_error";
-/// Characters of a caller's text that are repeated.
-const SHOWN_CHARS_MAX: usize = 100;

@@ -1,6 +1,6 @@
 //! The gate: a request becomes an authorised one, or an answer.
 //!
-//! The order is key, rate, right, type of the body. The body can be read only from the
+//! The order is key, right, rate, type of the body. The body can be read only from the
 //! [`Request`] that comes out, so nobody without a right makes us read one.
 //! Source: service interface, "Authentication"; the contract, sections 2 and 3.
 
@@ -82,17 +82,17 @@ impl Gate<'_> {
                 return Err(Refused { failure, standing: Shown(None) });
             }
         };
-        let standing = match self.app.limiter().admit(&caller) {
-            Ok(standing) => Shown(standing),
+        if let Some(right) = right.filter(|it| !caller.rights.contains(*it)) {
+            // It costs the account nothing of its rate, and so shows none.
+            return Err(Refused { failure: Failure::NoRight(right), standing: Shown(None) });
+        }
+        match self.app.limiter().admit(&caller) {
+            Ok(standing) => Ok((caller, Shown(standing))),
             Err(too_many) => {
                 self.app.metrics().rate_limited.add(1);
                 let failure = Failure::RateLimited { retry_after: too_many.retry_after };
-                return Err(Refused { failure, standing: Shown(Some(too_many.standing)) });
+                Err(Refused { failure, standing: Shown(Some(too_many.standing)) })
             }
-        };
-        match right.filter(|it| !caller.rights.contains(*it)) {
-            Some(right) => Err(Refused { failure: Failure::NoRight(right), standing }),
-            None => Ok((caller, standing)),
         }
     }
 

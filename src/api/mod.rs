@@ -3,8 +3,10 @@
 //! A request finds its route, passes the gate, and only then may its body be read. A handler is
 //! four steps: read strictly, call one operation, render, answer.
 
+mod app_row;
 mod error;
 mod router;
+mod row;
 
 mod gate;
 mod json;

@@ -6,6 +6,7 @@ use crate::api::error::Failure;
 use crate::api::gate::{Access, Gate, Request as GatedRequest};
 use crate::api::{account, agents, health, runs, schedules, webhooks};
 use crate::app::App;
+use crate::app::operations::finish;
 use crate::domain::account::Right;
 use crate::inbound::{BoxFuture, Head, Method, Request, Response, Service};
 
@@ -107,7 +108,7 @@ impl Api {
                 match gate.pass(request, route.access, params) {
                     Ok(request) => {
                         let standing = request.standing;
-                        let answer = self.call(route.endpoint, request).await;
+                        let answer = self.act(route, request).await;
                         standing.on(answer.unwrap_or_else(|it| it.answer(&id)))
                     }
                     Err(refused) => refused.standing.on(refused.failure.answer(&id)),
@@ -116,6 +117,16 @@ impl Api {
             Err(failure) => failure.answer(&id),
         };
         answer.with_header("cache-control", "no-store")
+    }
+
+    /// Does what a route is for; what changes something ends also when the caller has gone.
+    async fn act(&self, route: &Route, request: GatedRequest) -> Result<Response, Failure> {
+        let endpoint = route.endpoint;
+        if route.method == Method::Get {
+            return self.call(endpoint, request).await;
+        }
+        let api = self.clone();
+        finish(&self.app, async move { api.call(endpoint, request).await }).await
     }
 
     async fn call(&self, endpoint: Endpoint, request: GatedRequest) -> Result<Response, Failure> {

@@ -5,6 +5,7 @@
 //! after its usual pause. So no event is sent more than six times, whatever dies meanwhile.
 //! Source: service interface, "Events", rules 7 to 10; the contract, section 8.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,8 +46,18 @@ pub struct Parcel {
     pub gate: Arc<Semaphore>,
 }
 
-/// What is sent, and where to.
+/// What was found for a parcel.
 #[derive(Debug)]
+pub enum Found {
+    /// What is to be sent.
+    Letter(Letter),
+    /// The receiver was disabled meanwhile, and nothing may be sent to it any more.
+    Disabled,
+    /// The delivery is gone, and nothing may be sent for it.
+    Gone,
+}
+
+/// What is sent, and where to.
 pub struct Letter {
     /// The receiver's address, as it was taken.
     pub url: String,
@@ -56,6 +67,22 @@ pub struct Letter {
     pub event: EventId,
     /// The bytes.
     pub body: String,
+}
+
+/// A body is its owner's, and so is no part of what is logged.
+impl fmt::Debug for Letter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Letter").field("event", &self.event).finish_non_exhaustive()
+    }
+}
+
+/// What came of a look for something to send.
+#[derive(Debug)]
+pub struct Claimed {
+    /// The attempts to make.
+    pub parcels: Vec<Parcel>,
+    /// Whether something was due; it may all have been over already.
+    pub was_due: bool,
 }
 
 /// An attempt that was recorded, for whoever watches.
@@ -82,11 +109,11 @@ pub struct Happened {
 /// # Errors
 ///
 /// What the store says; nothing is claimed then.
-pub async fn claim(app: &App, most: usize) -> Result<Vec<Parcel>, Error> {
+pub async fn claim(app: &App, most: usize) -> Result<Claimed, Error> {
     let mark = app.0.clock.mark();
     let taken = app.0.outbox.take(most.min(CLAIM_MAX), mark);
     if taken.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Claimed { parcels: Vec::new(), was_due: false });
     }
     let places: Vec<Place> = taken.iter().map(|it| it.place).collect();
     let (boot, now) = (app.0.boot, app.0.clock.now());
@@ -112,7 +139,7 @@ pub async fn claim(app: &App, most: usize) -> Result<Vec<Parcel>, Error> {
             None => app.0.outbox.end(place, lane, None, None, mark),
         }
     }
-    Ok(parcels)
+    Ok(Claimed { parcels, was_due: true })
 }
 
 /// Waits until there may be something to claim: at most for `longest`, and not while draining.
@@ -129,24 +156,30 @@ pub async fn wait(app: &App, longest: Duration) {
     }
 }
 
-/// What is to be sent; `None` when the delivery is gone, and nothing may be sent for it.
+/// What is to be sent.
 ///
 /// # Errors
 ///
 /// What the store says; a fault of ours when the secret does not open or the body has changed.
-pub fn open(app: &App, parcel: &Parcel) -> Result<Option<Letter>, Error> {
+pub fn open(app: &App, parcel: &Parcel) -> Result<Found, Error> {
     let Place { account, receiver, .. } = parcel.place;
     app.0.store.read(|view| {
-        let Some(delivery) = deliveries::find(view, parcel.place)? else { return Ok(None) };
-        let Some((to, sealed)) = receivers::find(view, account, receiver)? else { return Ok(None) };
-        let Some(event) = events::find(view, account, delivery.event)? else { return Ok(None) };
+        let Some(delivery) = deliveries::find(view, parcel.place)? else { return Ok(Found::Gone) };
+        let found = receivers::find(view, account, receiver)?;
+        let Some((to, sealed)) = found else { return Ok(Found::Gone) };
+        // More is claimed than is being sent, so this may have changed since.
+        if to.disabled_at.is_some() {
+            return Ok(Found::Disabled);
+        }
+        let found = events::find(view, account, delivery.event)?;
+        let Some(event) = found else { return Ok(Found::Gone) };
         if !event.is_whole() {
             return Err(store::Error::Bug("the body of an event has changed").into());
         }
         let secret = app.0.seal.open(receiver.as_bytes(), &sealed);
         let secret = secret.as_deref().and_then(SigningSecret::parse);
         let secret = secret.ok_or(store::Error::Bug("a secret does not open"))?;
-        Ok(Some(Letter { url: to.url, secret, event: event.id, body: event.body }))
+        Ok(Found::Letter(Letter { url: to.url, secret, event: event.id, body: event.body }))
     })
 }
 
@@ -221,6 +254,7 @@ pub async fn release(app: &App, parcel: &Parcel) -> Result<(), Error> {
     });
     release.await?;
     let next = app.recorded_before(place)?;
+    app.0.outbox.slow_down(place.receiver);
     app.leave(parcel, None, next.map(|it| app.0.clock.mark().after(it)));
     Ok(())
 }

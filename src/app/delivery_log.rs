@@ -4,8 +4,9 @@
 
 use crate::app::news::{Fresh, post};
 use crate::app::{App, Error};
-use crate::domain::account::Caller;
+use crate::domain::account::{AccountId, Caller};
 use crate::domain::delivery::{Delivery, DeliveryId, Place, Status};
+use crate::domain::limits::BACKLOG_MAX;
 use crate::domain::receiver::ReceiverId;
 use crate::domain::time::Timestamp;
 use crate::store::deliveries::{self, Filter, Page};
@@ -40,7 +41,9 @@ pub async fn list(
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when there is no such delivery; [`Error::ReceiverDisabled`].
+/// [`Error::NotFound`] when there is no such delivery; [`Error::ReceiverDisabled`];
+/// [`Error::TooManyRepeats`] and [`Error::BacklogFull`], so that what is still being tried keeps
+/// its attempts.
 pub async fn resend(
     app: &App,
     caller: &Caller,
@@ -56,8 +59,15 @@ pub async fn resend(
         if !receivers::is_active(txn, account, receiver)? {
             return Err(Error::ReceiverDisabled);
         }
-        if let Some(open) = open_one(txn, &delivery)? {
-            return Ok((open, None));
+        let siblings = siblings(txn, &delivery)?;
+        if let Some(open) = siblings.iter().find(|it| !it.status.is_over()) {
+            return Ok((open.clone(), None));
+        }
+        if siblings.len() >= REPEATS_MAX {
+            return Err(Error::TooManyRepeats { limit: REPEATS_MAX });
+        }
+        if !has_room(txn, account, receiver)? {
+            return Err(Error::BacklogFull { limit: BACKLOG_MAX });
         }
         let again = delivery.resend(fresh, now);
         let news = post(txn, &again, std::time::Duration::ZERO, uptime)?;
@@ -81,7 +91,7 @@ pub struct Since {
 ///
 /// Only events that the receiver should have had are sent: nothing older than the receiver.
 /// What is being delivered, or was delivered since, is left alone, so asking twice changes
-/// nothing.
+/// nothing. When the backlog is full the rest stays failed, and can be asked for later.
 ///
 /// # Errors
 ///
@@ -115,8 +125,9 @@ pub async fn recover(
             let mut news = Vec::new();
             for (place, fresh) in &some {
                 let Some(delivery) = deliveries::find(txn, *place)? else { continue };
-                let is_active = receivers::is_active(txn, account, receiver)?;
-                if is_active && !is_settled(txn, &delivery)? {
+                let is_wanted = receivers::is_active(txn, account, receiver)?
+                    && has_room(txn, account, receiver)?;
+                if is_wanted && may_repeat(&siblings(txn, &delivery)?) {
                     let again = delivery.resend(*fresh, now);
                     news.push(post(txn, &again, std::time::Duration::ZERO, uptime)?);
                 }
@@ -130,15 +141,16 @@ pub async fn recover(
     Ok(made)
 }
 
-/// The delivery of the same event to the same receiver that is not over, if there is one.
-fn open_one(txn: &Txn<'_>, delivery: &Delivery) -> Result<Option<Delivery>, Error> {
-    Ok(siblings(txn, delivery)?.into_iter().find(|it| !it.status.is_over()))
+/// Whether an event with these deliveries may be sent again: it neither reached the receiver nor
+/// is on its way, and was not sent too often.
+fn may_repeat(siblings: &[Delivery]) -> bool {
+    let settled = |it: &Delivery| !it.status.is_over() || it.status == Status::Delivered;
+    siblings.len() < REPEATS_MAX && !siblings.iter().any(settled)
 }
 
-/// Whether the event reached the receiver, or is on its way.
-fn is_settled(txn: &Txn<'_>, delivery: &Delivery) -> Result<bool, Error> {
-    let settled = |it: &Delivery| !it.status.is_over() || it.status == Status::Delivered;
-    Ok(siblings(txn, delivery)?.iter().any(settled))
+/// Whether one more delivery can wait for a receiver without pushing another one out.
+fn has_room(txn: &Txn<'_>, account: AccountId, receiver: ReceiverId) -> Result<bool, Error> {
+    Ok(receivers::standing_in(txn, account, receiver)?.backlog() < BACKLOG_MAX)
 }
 
 /// All deliveries of the same event to the same receiver.
@@ -154,6 +166,8 @@ fn siblings(txn: &Txn<'_>, delivery: &Delivery) -> Result<Vec<Delivery>, Error> 
     Ok(found)
 }
 
+/// Deliveries of one event to one receiver, so that a look at them stays short.
+const REPEATS_MAX: usize = 20;
 /// Failed deliveries that one request sends again. Source: the contract, section 8.
 const RECOVER_MAX: usize = 10_000;
 /// Deliveries that are made in one transaction.

@@ -56,6 +56,16 @@ pub enum Error {
     },
     /// The receiver is disabled, and nothing is sent to it.
     ReceiverDisabled,
+    /// Too many deliveries of the receiver are not over.
+    BacklogFull {
+        /// How many may be.
+        limit: u64,
+    },
+    /// The event was sent again to the receiver too often.
+    TooManyRepeats {
+        /// How often it may be.
+        limit: usize,
+    },
     /// The account has too many live keys.
     TooManyKeys {
         /// How many it may have.
@@ -85,6 +95,31 @@ pub enum InputProblem {
 }
 
 impl Error {
+    /// Whether the same may work in a moment: the disk was at fault, and nothing that was asked.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        match self {
+            Self::StorageFull | Self::Overloaded => true,
+            Self::Internal(error) => error.is_disk(),
+            Self::NotFound
+            | Self::UnknownKind
+            | Self::Input { .. }
+            | Self::Balance { .. }
+            | Self::QueueFull { .. }
+            | Self::RunOver
+            | Self::NotSchedulable
+            | Self::Cron(_)
+            | Self::TooManySchedules { .. }
+            | Self::ReceiverUrl(_)
+            | Self::TooManyReceivers { .. }
+            | Self::ReceiverDisabled
+            | Self::BacklogFull { .. }
+            | Self::TooManyRepeats { .. }
+            | Self::TooManyKeys { .. }
+            | Self::Amount(_) => false,
+        }
+    }
+
     /// A wrong value of a field.
     pub(in crate::app) fn value(param: &str, problem: &str) -> Self {
         let problem = InputProblem::Value(problem.to_owned());
@@ -149,6 +184,12 @@ impl fmt::Display for Error {
                 write!(f, "the account has {limit} receivers already")
             }
             Self::ReceiverDisabled => f.write_str("the receiver is disabled"),
+            Self::BacklogFull { limit } => {
+                write!(f, "{limit} deliveries of the receiver are not over")
+            }
+            Self::TooManyRepeats { limit } => {
+                write!(f, "the event was sent to the receiver {limit} times already")
+            }
             Self::TooManyKeys { limit } => write!(f, "the account has {limit} live keys already"),
             Self::Amount(what) => f.write_str(what),
             Self::StorageFull => f.write_str("the disk is full"),
@@ -174,6 +215,8 @@ impl std::error::Error for Error {
             | Self::ReceiverUrl(_)
             | Self::TooManyReceivers { .. }
             | Self::ReceiverDisabled
+            | Self::BacklogFull { .. }
+            | Self::TooManyRepeats { .. }
             | Self::TooManyKeys { .. }
             | Self::Amount(_)
             | Self::StorageFull

@@ -204,20 +204,39 @@ pub async fn recover(app: &App) -> Result<usize, Error> {
     let boot = app.0.boot;
     let mut lost = app.0.store.read(queue::scan_claims)?;
     lost.retain(|it| it.boot != boot);
-    for some in lost.chunks(RECOVER_MAX) {
+    give_back_all(app, &lost, Attempt::Counted).await
+}
+
+/// Gives back all runs of these claims that are still there; how many there were.
+///
+/// # Errors
+///
+/// What the store says.
+pub(in crate::app) async fn give_back_all(
+    app: &App,
+    claims: &[Claim],
+    attempt: Attempt,
+) -> Result<usize, Error> {
+    let mut count = 0_usize;
+    for some in claims.chunks(RECOVER_MAX) {
         let (some, now, telling) = (some.to_vec(), app.0.clock.now(), app.telling());
-        let recover = app.0.store.write(move |txn| {
+        let give = app.0.store.write(move |txn| {
+            let (mut news, mut count) = (Vec::new(), 0_usize);
             for claim in &some {
-                // Who is told of an end is read from the file later, with all other deliveries.
-                drop_claim(txn, claim, Attempt::Counted, now, telling)?;
+                if is_mine(txn, claim)? {
+                    news.extend(drop_claim(txn, claim, attempt, now, telling)?);
+                    count = count.saturating_add(1);
+                }
             }
-            Ok::<_, Error>(())
+            Ok::<_, Error>((news, count))
         });
-        recover.await?;
+        let (news, given) = give.await?;
+        app.post(news);
+        count = count.saturating_add(given);
     }
-    lost.iter().for_each(|it| app.0.line.join(it.account));
+    claims.iter().for_each(|it| app.0.line.join(it.account));
     app.0.work.notify_one();
-    Ok(lost.len())
+    Ok(count)
 }
 
 impl App {

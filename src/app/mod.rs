@@ -18,6 +18,7 @@ pub mod accounts;
 pub mod keys;
 
 pub mod baselines;
+pub mod clock_health;
 pub mod deliveries;
 pub mod delivery_log;
 pub mod history;
@@ -25,6 +26,7 @@ pub mod jobs;
 pub mod lane;
 pub mod line;
 mod news;
+pub mod operations;
 mod outbox;
 pub mod receivers;
 mod recording;
@@ -39,7 +41,7 @@ mod waiting;
 pub mod upkeep;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Duration;
 
 use tokio::sync::{Notify, broadcast};
@@ -47,6 +49,7 @@ use tokio::sync::{Notify, broadcast};
 use crate::agents::{Catalogue, Step};
 use crate::app::auth::KeyTable;
 use crate::app::billing::Prices;
+use crate::app::clock_health::ClockHealth;
 use crate::app::deliveries::Happened;
 use crate::app::lane::Lanes;
 use crate::app::limiter::{Limiter, Rates};
@@ -94,11 +97,16 @@ pub(in crate::app) struct Inner {
     pub(in crate::app) seal: Seal,
     pub(in crate::app) outbox: Outbox,
     pub(in crate::app) recorder: Recorder,
+    pub(in crate::app) clock_health: ClockHealth,
+    /// Operations that go on whether or not somebody waits for them.
+    pub(in crate::app) operations: Arc<AtomicUsize>,
     pub(in crate::app) mail: Notify,
     pub(in crate::app) attempts: broadcast::Sender<Happened>,
     pub(in crate::app) boot: u64,
     /// Failed commits after which the file was read again.
     pub(in crate::app) failures_seen: AtomicU64,
+    /// The same, for runs.
+    pub(in crate::app) failures_seen_of_runs: AtomicU64,
     pub(in crate::app) started_at: Timestamp,
     pub(in crate::app) start_mark: Mark,
 }
@@ -222,6 +230,9 @@ impl App {
             attempts: broadcast::Sender::new(ATTEMPTS_KEPT),
             boot,
             failures_seen: AtomicU64::new(0),
+            failures_seen_of_runs: AtomicU64::new(0),
+            clock_health: ClockHealth::default(),
+            operations: Arc::default(),
             started_at,
             start_mark,
         })))

@@ -121,10 +121,17 @@ pub(in crate::app) fn withdraw(
 ) -> Result<(), Error> {
     for event in events::of_run(txn, account, run)? {
         for place in deliveries::of_event(txn, account, event)? {
-            if let Some(delivery) = deliveries::find(txn, place)? {
-                deliveries::remove(txn, &delivery)?;
+            match deliveries::find(txn, place) {
+                Ok(Some(delivery)) => deliveries::remove(txn, &delivery)?,
+                Ok(None) => {}
+                Err(store::Error::Damaged { .. }) => {
+                    deliveries::remove_unreadable(txn, place, event)?;
+                }
+                Err(error) => return Err(error.into()),
             }
         }
+        // It went with the last of its deliveries, unless that could not be read.
+        events::remove(txn, account, event, run)?;
     }
     Ok(())
 }
@@ -140,7 +147,13 @@ pub(in crate::app) fn give_up(
     reason: Reason,
     now: Timestamp,
 ) -> Result<(), Error> {
-    let found = deliveries::find(txn, place)?;
+    let found = match deliveries::find(txn, place) {
+        Err(store::Error::Damaged { table }) => {
+            tracing::error!(table, delivery.id = %place.id, "a damaged delivery is given up");
+            return Ok(outbox::remove(txn, place)?);
+        }
+        found => found?,
+    };
     let before = found.ok_or(store::Error::Bug("an open delivery that is not in the log"))?;
     let mut after = before.clone();
     after.drop_for(reason, now);

@@ -113,6 +113,14 @@ impl Outbox {
         inner.reschedule(place.receiver, now);
     }
 
+    /// Notes that a receiver does not answer at once any more, so that nothing more is claimed for
+    /// it than is sent at the same time.
+    pub(in crate::app) fn slow_down(&self, receiver: ReceiverId) {
+        if let Some(found) = self.inner().receivers.get_mut(&receiver) {
+            found.pace.is_quick = false;
+        }
+    }
+
     /// Forgets what waits for a receiver.
     pub(in crate::app) fn clear(&self, receiver: ReceiverId, now: Mark) {
         let mut inner = self.inner();

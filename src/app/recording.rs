@@ -20,7 +20,7 @@ use crate::domain::retry::Pauses;
 use crate::domain::run::RunId;
 use crate::domain::time::Timestamp;
 use crate::store::outbox::Open;
-use crate::store::{Store, Txn, deliveries, outbox, receivers};
+use crate::store::{self, Store, Txn, deliveries, outbox, receivers};
 use crate::sys::clock::Clock;
 
 /// What came of an attempt.
@@ -140,7 +140,17 @@ pub(in crate::app) fn record_one(
     if mine(txn, place, attempt, boot)?.is_none() {
         return Ok(None);
     }
-    let Some(before) = deliveries::find(txn, place)? else { return Ok(None) };
+    // Many are recorded in one commit, and a record that cannot be read must not keep the others
+    // from it. The doctor names it.
+    let found = match deliveries::find(txn, place) {
+        Err(store::Error::Damaged { table }) => {
+            tracing::error!(table, delivery.id = %place.id, "a damaged delivery is given up");
+            outbox::remove(txn, place)?;
+            return Ok(None);
+        }
+        found => found?,
+    };
+    let Some(before) = found else { return Ok(None) };
     let is_active = receivers::is_active(txn, place.account, place.receiver)?;
     let next = match pauses.after(attempt, chance, tried.retry_after) {
         _ if !is_active => Next::Cancel(Reason::ReceiverDisabled),
@@ -180,6 +190,9 @@ pub(in crate::app) fn mine(
     attempt: u32,
     boot: u64,
 ) -> Result<Option<Open>, Error> {
-    let open = outbox::find(txn, place)?;
+    let open = match outbox::find(txn, place) {
+        Err(store::Error::Damaged { .. }) => None,
+        open => open?,
+    };
     Ok(open.filter(|it| it.sent == attempt && it.claim.is_some_and(|it| it.boot == boot)))
 }

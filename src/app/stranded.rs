@@ -1,15 +1,17 @@
-//! Deliveries that are on disk and that nobody in memory knows.
+//! Deliveries and runs that are on disk and that nobody in memory knows.
 //!
 //! A commit that failed may be on disk all the same: the last sync broke, and what it should have
 //! made sure of was there already. Whoever asked for it was told that it failed, so the deliveries
-//! of that commit were handed to nobody. After every commit that failed the file is read again.
+//! of that commit were handed to nobody, and the runs that it claimed are executed by nobody.
+//! After every commit that failed the file is read again.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::app::{App, Error};
+use crate::app::{App, Error, jobs};
 use crate::domain::delivery::Place;
-use crate::store::{Health, outbox, receivers};
+use crate::domain::run::Attempt;
+use crate::store::{Health, outbox, queue, receivers};
 
 /// Hands deliveries that nobody sends to the outbox, if a commit has failed since the last look.
 ///
@@ -40,6 +42,30 @@ pub async fn find(app: &App) -> Result<(), Error> {
     }
     app.0.failures_seen.store(failures, Ordering::Relaxed);
     Ok(())
+}
+
+/// Gives back runs that are claimed and that nobody executes, and puts everybody in line who has
+/// waiting runs, if a commit has failed since the last look; how many were given back.
+///
+/// # Errors
+///
+/// What the store says; the next call looks again.
+pub async fn find_runs(app: &App) -> Result<usize, Error> {
+    let failures = app.0.metrics.commit_failures.value();
+    let is_seen = app.0.failures_seen_of_runs.load(Ordering::Relaxed) == failures;
+    if is_seen || !matches!(app.0.store.health(), Health::Good) {
+        return Ok(0);
+    }
+    let boot = app.0.boot;
+    let mut lost = app.0.store.scan(queue::scan_claims).await?;
+    // A run that has ended meanwhile has no claim any more, and is left alone.
+    lost.retain(|it| it.boot == boot && !app.0.under_way.contains(it.run));
+    let given_back = jobs::give_back_all(app, &lost, Attempt::Forgiven).await?;
+    for account in app.0.store.scan(queue::accounts).await? {
+        app.0.line.join(account);
+    }
+    app.0.failures_seen_of_runs.store(failures, Ordering::Relaxed);
+    Ok(given_back)
 }
 
 impl App {

@@ -43,6 +43,11 @@ impl UnderWay {
         Job { run, claim, stop: told, progress: teller }
     }
 
+    /// Whether a run is under way.
+    pub(in crate::app) fn contains(&self, run: RunId) -> bool {
+        self.lock().contains_key(&run)
+    }
+
     /// Notes that a run is not under way any more.
     pub(in crate::app) fn end(&self, run: RunId) {
         self.lock().remove(&run);

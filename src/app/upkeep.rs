@@ -22,12 +22,12 @@ pub enum Disk {
 
 /// Forgets runs that are older than the operator wants to keep; how many went.
 ///
-/// Each transaction takes few, so that nobody waits long behind it.
+/// Each transaction takes few, so that nobody waits long behind it; `alive` is called with each.
 ///
 /// # Errors
 ///
 /// What the store says; what went before is gone.
-pub async fn expire(app: &App) -> Result<usize, Error> {
+pub async fn expire(app: &App, alive: impl Fn()) -> Result<usize, Error> {
     let Some(retention) = app.0.settings.retention else { return Ok(0) };
     let before = app.aging_now().before(retention);
     let mut gone = 0_usize;
@@ -36,6 +36,7 @@ pub async fn expire(app: &App) -> Result<usize, Error> {
             let scan = move |view: &_| runs_list::scan_expired(view, id, before, EXPIRE_MAX);
             let expired = app.0.store.scan(scan).await?;
             let found = expired.len();
+            alive();
             gone = gone.saturating_add(runs::forget(app, expired).await?);
             if found < EXPIRE_MAX {
                 break;
@@ -51,18 +52,19 @@ pub async fn expire(app: &App) -> Result<usize, Error> {
 /// Forgets deliveries that were over long ago, and receivers that were disabled long ago and have
 /// none left; how many deliveries went.
 ///
-/// Each transaction takes few, so that nobody waits long behind it.
+/// Each transaction takes few, so that nobody waits long behind it; `alive` is called with each.
 ///
 /// # Errors
 ///
 /// What the store says; what went before is gone.
-pub async fn expire_deliveries(app: &App) -> Result<usize, Error> {
+pub async fn expire_deliveries(app: &App, alive: impl Fn()) -> Result<usize, Error> {
     let before = app.aging_now().before(app.0.settings.webhooks.retention);
     let mut gone = 0_usize;
     for Account { id, .. } in app.0.store.read(accounts::scan)? {
         for receiver in app.0.store.read(|view| receivers::scan(view, id))? {
             loop {
                 let forgotten = forget_some(app, &receiver, before).await?;
+                alive();
                 gone = gone.saturating_add(forgotten);
                 if app.is_draining() {
                     return Ok(gone);

@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::app::App;
-use crate::app::deliveries::{self, Parcel, Tried};
+use crate::app::deliveries::{self, Claimed, Found, Parcel, Tried};
 use crate::app::stranded;
+use crate::app::{App, clock_health};
 use crate::background::pulse::Pulse;
 use crate::background::{BoxFuture, Loop, STEP_MAX};
 use crate::delivery::{Post, Rest, Sender, Sent, Verdict};
@@ -73,13 +73,13 @@ impl Deliverer {
             tracing::warn!(%error, "the deliveries on disk could not be looked at again");
         }
         match deliveries::claim(app, CLAIM_MAX).await {
-            Ok(parcels) if parcels.is_empty() => {
+            Ok(Claimed { was_due: false, .. }) => {
                 tokio::select! {
                     () = deliveries::wait(app, STEP_MAX) => {}
                     () = self.pulse.beat() => {}
                 }
             }
-            Ok(parcels) => {
+            Ok(Claimed { parcels, .. }) => {
                 for parcel in parcels {
                     let slot = Slot::take(&self.shared);
                     tokio::spawn(async move { attempt(&slot.0, parcel).await });
@@ -189,8 +189,13 @@ async fn made(shared: &Arc<Shared>, parcel: &mut Parcel, now: Timestamp) -> Opti
 /// Sends what a parcel stands for, once.
 async fn send(shared: &Arc<Shared>, parcel: &Parcel, started_at: Timestamp) -> Came {
     let letter = match deliveries::open(&shared.app, parcel) {
-        Ok(Some(letter)) => letter,
-        Ok(None) => return Came::Gone,
+        Ok(Found::Letter(letter)) => letter,
+        Ok(Found::Gone) => return Came::Gone,
+        Ok(Found::Disabled) => return Came::NotSent,
+        Err(error) if error.is_passing() => {
+            tracing::warn!(delivery.id = %parcel.place.id, %error, "an event could not be read");
+            return Came::NotSent;
+        }
         Err(error) => {
             tracing::error!(delivery.id = %parcel.place.id, %error, "an event cannot be sent");
             return Came::Broken;
@@ -204,7 +209,10 @@ async fn send(shared: &Arc<Shared>, parcel: &Parcel, started_at: Timestamp) -> C
         body: Bytes::from(letter.body),
         attempt: parcel.attempt,
     };
-    let Sent { verdict, duration, rest, .. } = shared.sender.send(&post).await;
+    let Sent { verdict, duration, rest, date } = shared.sender.send(&post).await;
+    if let Some(date) = date {
+        clock_health::note(&shared.app, parcel.place.receiver, date);
+    }
     let tried = match verdict {
         Verdict::Delivered { http_code } => {
             let http_code = Some(http_code);

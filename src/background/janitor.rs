@@ -27,12 +27,14 @@ impl Janitor {
         let disk = upkeep::look_after_disk(&self.app).await;
         let looked = self.expired_at.is_some_and(|it| it.elapsed() < EXPIRE_PAUSE);
         if disk == Disk::Good && !looked {
-            match upkeep::expire(&self.app).await {
+            // A long purge is many commits, and a sign of life comes with each.
+            let alive = || self.app.beats().beat(NAME);
+            match upkeep::expire(&self.app, alive).await {
                 Ok(0) => {}
                 Ok(gone) => tracing::info!(runs = gone, "{gone} old runs were forgotten"),
                 Err(error) => tracing::warn!(%error, "old runs could not be forgotten"),
             }
-            match upkeep::expire_deliveries(&self.app).await {
+            match upkeep::expire_deliveries(&self.app, alive).await {
                 Ok(0) => {}
                 Ok(gone) => {
                     tracing::info!(deliveries = gone, "{gone} old deliveries were forgotten");
@@ -52,7 +54,7 @@ impl Janitor {
 
 impl Loop for Janitor {
     fn name(&self) -> &'static str {
-        "janitor"
+        NAME
     }
 
     fn step(&mut self) -> BoxFuture<'_, ()> {
@@ -60,6 +62,8 @@ impl Loop for Janitor {
     }
 }
 
+/// Its name among the signs of life.
+const NAME: &str = "janitor";
 /// Time between two looks for what is old.
 const EXPIRE_PAUSE: Duration = Duration::from_mins(10);
 /// Time between two tries of a disk that failed.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::agents::{Agent, Bench, Progress, Task};
 use crate::app::jobs::{self, Job};
-use crate::app::{App, baselines};
+use crate::app::{App, baselines, stranded};
 use crate::background::{BoxFuture, Loop, STEP_MAX};
 use crate::domain::outcome::{Failure, Outcome, Reason, Work};
 use crate::domain::run::Attempt;
@@ -62,6 +62,11 @@ impl Worker {
 
     async fn claim_and_begin(&self) {
         let app = &self.shared.app;
+        match stranded::find_runs(app).await {
+            Ok(0) => {}
+            Ok(runs) => tracing::warn!(runs, "{runs} runs had nobody and were given back"),
+            Err(error) => tracing::warn!(%error, "the runs on disk could not be looked at again"),
+        }
         let free = self.workers.saturating_sub(self.shared.busy.load(Ordering::Acquire));
         let claimed = if free == 0 { Ok(Vec::new()) } else { jobs::claim(app, free).await };
         match claimed {

@@ -146,6 +146,9 @@ pub(super) struct ServeArgs {
     /// Take over a data directory that `errand dev` made
     #[arg(long)]
     pub(super) adopt_dev: bool,
+    /// Let agents and webhooks reach the networks of outbound.allow, for every customer
+    #[arg(long)]
+    pub(super) allow_private_targets: bool,
 }
 
 /// What to do with accounts.

@@ -148,6 +148,8 @@ impl From<app::Error> for Failure {
             | app::Error::TooManySchedules { .. }
             | app::Error::TooManyReceivers { .. }
             | app::Error::ReceiverDisabled
+            | app::Error::BacklogFull { .. }
+            | app::Error::TooManyRepeats { .. }
             | app::Error::TooManyKeys { .. }
             | app::Error::Balance { .. }
             | app::Error::Amount(_)

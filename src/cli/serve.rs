@@ -18,6 +18,8 @@ use crate::sys::clock::Clock;
 pub(super) async fn run(here: &Here, args: &ServeArgs) -> Result<(), Failure> {
     let loaded = here.load_as(Mode::Serve, None, &args.listen)?;
     let config = &loaded.config;
+    let inside = if args.allow_private_targets { Inside::Allowed } else { Inside::Refused };
+    check_targets(config, inside)?;
     let mut signals = Signals::listen().map_err(|it| Failure::new(Exit::Failed, it.to_string()))?;
     let notifier = Notifier::of(&here.environment);
     let dir = hold(&config.data.dir)?;
@@ -41,6 +43,27 @@ pub(super) async fn run(here: &Here, args: &ServeArgs) -> Result<(), Failure> {
     let _ = here.out.line("stopping; once more to stop at once");
     foreground.stop(config, &mut signals).await;
     Ok(())
+}
+
+/// Whether the operator says at the start that customers may reach networks inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    /// They may.
+    Allowed,
+    /// They may not.
+    Refused,
+}
+
+/// Refuses to open networks inside because of a line in a file alone.
+///
+/// Source: the contract, sections 8 and 13.
+fn check_targets(config: &Config, inside: Inside) -> Result<(), Failure> {
+    if inside == Inside::Allowed || config.outbound.allow.is_empty() {
+        return Ok(());
+    }
+    let what = "outbound.allow lets every customer's agents and webhooks into networks inside";
+    Err(Failure::new(Exit::BadConfig, what)
+        .then("if that is meant, start with: errand serve --allow-private-targets"))
 }
 
 /// What becomes of a developer's data.
@@ -113,6 +136,12 @@ fn banner(
                 + &here.same_data(),
         ));
     }
+    if !config.outbound.allow.is_empty() {
+        let networks: Vec<String> = config.outbound.allow.iter().map(ToString::to_string).collect();
+        let warning = format!("agents and webhooks of customers reach {}", networks.join(", "));
+        tracing::warn!("{warning}");
+        facts.push(("WARNING", warning));
+    }
     if let Some(warning) = exposure(config, foreground.addresses()) {
         facts.push(("WARNING", warning));
     }
@@ -162,6 +191,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::domain::address::Network;
     use crate::inbound::TlsFiles;
 
     #[test]
@@ -172,6 +202,15 @@ mod tests {
         assert_eq!(adopt(dir.path(), DevData::Refuse).unwrap_err().exit, Exit::Conflict);
         assert_eq!(adopt(dir.path(), DevData::Adopt), Ok(Adopted::Yes));
         assert_eq!(adopt(dir.path(), DevData::Refuse), Ok(Adopted::No));
+    }
+
+    #[test]
+    fn networks_inside_are_opened_by_a_flag_at_the_start_and_not_by_a_file_alone() {
+        let mut config = Config::serve(PathBuf::from("/data"));
+        assert_eq!(check_targets(&config, Inside::Refused), Ok(()));
+        config.outbound.allow = vec![Network::parse("10.0.0.0/8").unwrap()];
+        assert_eq!(check_targets(&config, Inside::Refused).unwrap_err().exit, Exit::BadConfig);
+        assert_eq!(check_targets(&config, Inside::Allowed), Ok(()));
     }
 
     #[test]

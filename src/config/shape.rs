@@ -165,6 +165,8 @@ pub struct Outbound {
     pub allow: Vec<Network>,
     /// Networks that do not count as public although they are.
     pub deny: Vec<Network>,
+    /// Networks in which the last four bytes are an address of IPv4 that is reached.
+    pub nat64: Vec<Network>,
     /// Ports that agents may ask for.
     pub ports: Ports,
 }
@@ -219,6 +221,7 @@ impl Config {
                 extra_roots: None,
                 allow: Vec::new(),
                 deny: Vec::new(),
+                nat64: Vec::new(),
                 ports: Ports::Any,
             },
         }

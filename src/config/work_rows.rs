@@ -12,7 +12,7 @@ use crate::domain::retry::FirstAttempt;
 use std::time::Duration;
 
 /// The settings of what it does.
-pub(super) static ROWS: [Setting; 19] = [
+pub(super) static ROWS: [Setting; 20] = [
     row(
         "runs.retention",
         Kind::SpanOr(MINUTE, TEN_YEARS, "never", |it, span| it.runs.retention = span),
@@ -150,6 +150,14 @@ pub(super) static ROWS: [Setting; 19] = [
         Is(""),
         Restart,
         "Networks that agents and webhooks may not reach; stronger than outbound.allow.",
+    ),
+    row(
+        "outbound.nat64",
+        Kind::Networks(|it, networks| it.outbound.nat64 = networks),
+        Is(""),
+        Restart,
+        "Networks of a NAT64 of your own: an address in them is judged by the IPv4 address at its \
+         end. The well-known 64:ff9b::/96 always is.",
     ),
     row(
         "outbound.ports",

@@ -156,7 +156,8 @@ fn client(
         allow: config.outbound.allow.clone(),
         deny: config.outbound.deny.clone(),
         ports,
-    });
+    })
+    .with_translators(config.outbound.nat64.clone());
     let (resolver, dialer) = (Arc::clone(&world.resolver), Arc::clone(&world.dialer));
     Ok(Client::new(world.clock.clone(), guard, resolver, dialer, trust, Arc::clone(metrics)))
 }

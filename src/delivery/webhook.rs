@@ -39,7 +39,7 @@ pub enum StandardHeaders {
 }
 
 /// One event for one receiver.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Post<'a> {
     /// The receiver.
     pub receiver: ReceiverId,

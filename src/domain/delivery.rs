@@ -114,7 +114,8 @@ impl Delivery {
     #[must_use]
     pub fn new(event: &Event, receiver: ReceiverId, pause: Duration) -> Self {
         let parts = [*event.id.as_bytes(), *receiver.as_bytes()];
-        let id = DeliveryId::derived(event.created_at, &parts);
+        // The id of the event goes forward also when the clock was set back.
+        let id = DeliveryId::derived(event.id.born_at(), &parts);
         Self::fresh(id, event, receiver, event.created_at, pause)
     }
 

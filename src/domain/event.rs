@@ -108,7 +108,10 @@ impl Event {
     }
 
     fn told(run: &Run, kind: EventType, created_at: Timestamp, output: Option<&str>) -> Self {
-        let id = EventId::derived(created_at, &[*run.id.as_bytes(), *run.account.as_bytes()]);
+        // A run's id goes forward also when the clock was set back, and the log is in the order of
+        // its ids.
+        let born_at = created_at.max(run.id.born_at());
+        let id = EventId::derived(born_at, &[*run.id.as_bytes(), *run.account.as_bytes()]);
         let (output, output_truncated) = cut(output.unwrap_or_default());
         let data = Data {
             run_id: run.id.to_string(),

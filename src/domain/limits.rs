@@ -65,8 +65,6 @@ pub const SLOTS_SHOWN_MAX: u32 = 20;
 /// Source: the contract, section 6.
 pub const LOST_RUN_PAUSES: [Duration; 3] =
     [Duration::ZERO, Duration::from_secs(10), Duration::from_mins(1)];
-/// Time between asking an agent to stop and stopping it. Source: the contract, section 6.
-pub const CANCEL_GRACE: Duration = Duration::from_secs(10);
 
 /// Times that one event is sent to one receiver. Source: service interface, "Limits".
 pub const SENDS_MAX: u32 = 6;

@@ -203,8 +203,9 @@ fn reason(error: &NetError) -> ResolveError {
     }
 }
 
-/// Look-ups at the same time, each of a few sockets.
-const LOOKUPS_MAX: usize = 512;
+/// Look-ups at the same time, each of a few sockets. As many as attempts and fetches can ever be
+/// under way by default, so that nobody waits for a turn behind names whose servers hang.
+const LOOKUPS_MAX: usize = 4_096;
 /// How long a server may take for one answer; two tries fit into the three seconds of a look-up.
 const QUERY_DEADLINE: Duration = Duration::from_millis(1_400);
 /// Tries after the first.

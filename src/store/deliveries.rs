@@ -117,6 +117,25 @@ pub fn remove(txn: &mut Txn<'_>, delivery: &Delivery) -> Result<(), Error> {
     Ok(())
 }
 
+/// Forgets a delivery of `event` whose record cannot be read, and all rows that belong to it.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn remove_unreadable(txn: &mut Txn<'_>, place: Place, event: EventId) -> Result<(), Error> {
+    tracing::error!(delivery.id = %place.id, "a damaged delivery was forgotten");
+    txn.remove(Table::Deliveries, &outbox::key(place))?;
+    let mut standing = receivers::standing_in(txn, place.account, place.receiver)?;
+    for status in Status::ALL {
+        if txn.remove(Table::DeliveryStates, &state_key(place, status))? {
+            standing.take(status);
+        }
+    }
+    receivers::put_standing(txn, place.account, place.receiver, &standing);
+    txn.remove(Table::EventDeliveries, &event_key(place, event))?;
+    outbox::remove(txn, place)
+}
+
 /// The delivery of that place.
 ///
 /// # Errors
@@ -212,7 +231,9 @@ pub fn scan_expired(
     for row in tables.rows(Table::Deliveries, prefix.as_slice(), Some(end.as_slice()))? {
         let (key, value) = row?;
         let id: DeliveryId = last_id(key.value(), Table::Deliveries)?;
-        let row = codec::decode(Table::Deliveries, key.value(), value.value())?;
+        // One that cannot be read goes with its run.
+        let row = codec::decode(Table::Deliveries, key.value(), value.value());
+        let Some(row) = view::sound(row)? else { continue };
         let delivery = delivery_row::delivery(Place { account, receiver, id }, row);
         if delivery.finished_at.is_some_and(|it| it < at) {
             expired.push(delivery);

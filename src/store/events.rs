@@ -55,12 +55,7 @@ pub fn insert(txn: &mut Txn<'_>, event: &Event) -> Result<(), Error> {
 /// # Errors
 ///
 /// What the disk says.
-pub(crate) fn remove(
-    txn: &mut Txn<'_>,
-    account: AccountId,
-    id: EventId,
-    run: RunId,
-) -> Result<(), Error> {
+pub fn remove(txn: &mut Txn<'_>, account: AccountId, id: EventId, run: RunId) -> Result<(), Error> {
     txn.remove(Table::Events, &key(account, id))?;
     txn.remove(Table::RunEvents, &run_key(account, run).id(id)).map(|_| ())
 }

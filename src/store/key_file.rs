@@ -32,8 +32,13 @@ pub(crate) fn read(path: &Path) -> io::Result<Option<MasterKey>> {
 /// The operating system's; also when the file is there already.
 pub(crate) fn write(path: &Path, key: &MasterKey) -> io::Result<()> {
     let unfinished = with_suffix(path);
+    // One that a crash has left may be readable for others.
+    match fs::remove_file(&unfinished) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        Ok(()) | Err(_) => {}
+    }
     let mut options = OpenOptions::new();
-    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
+    let mut file = options.write(true).create_new(true).mode(0o600).open(&unfinished)?;
     file.write_all(format!("{}\n", hex(key)).as_bytes())?;
     file.sync_all()?;
     // A link, because a renaming would replace a key that another process has just written.

@@ -175,8 +175,30 @@ pub fn is_active(tables: &impl Tables, account: AccountId, id: ReceiverId) -> Re
 ///
 /// What the disk says.
 pub fn standing(view: &View, account: AccountId, id: ReceiverId) -> Result<Standing, Error> {
-    let row: Option<StandingRow> = view::record(view, Table::Standings, &key(account, id))?;
-    Ok(row.unwrap_or_default().into())
+    standing_row(view, account, id).map(Standing::from)
+}
+
+/// The row of a receiver's standing. One that cannot be read is made again from the index that it
+/// counts, so that deliveries go on; how the receiver did is forgotten.
+pub(in crate::store) fn standing_row(
+    tables: &impl Tables,
+    account: AccountId,
+    id: ReceiverId,
+) -> Result<StandingRow, Error> {
+    match view::record(tables, Table::Standings, &key(account, id)) {
+        Ok(row) => Ok(row.unwrap_or_default()),
+        Err(Error::Damaged { table }) => {
+            tracing::error!(table, receiver.id = %id, "a damaged record was made again");
+            let mut row = StandingRow::default();
+            for (status, count) in Status::ALL.into_iter().zip(&mut row.counts) {
+                let prefix = key(account, id).u8(status as u8);
+                let found = view::rows_of(tables, Table::DeliveryStates, &prefix)?.count();
+                *count = u64::try_from(found).unwrap_or(u64::MAX);
+            }
+            Ok(row)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// How a receiver does, as a transaction has left it.

@@ -123,7 +123,8 @@ pub fn scan_expired(
     for row in rows {
         let (key, value) = row?;
         let id = last_id(key.value(), Table::Runs)?;
-        let run = runs::decode(account, id, key.value(), value.value())?;
+        let run = runs::decode(account, id, key.value(), value.value());
+        let Some(run) = view::sound(run)? else { continue };
         if run.status.is_over() {
             expired.push(run);
         }

@@ -138,10 +138,7 @@ impl<'t> Txn<'t> {
     ) -> Result<StandingRow, Error> {
         match self.standings.get(&(account, receiver)) {
             Some(row) => Ok(row.clone()),
-            None => {
-                let key = receivers::key(account, receiver);
-                Ok(view::record(self, Table::Standings, &key)?.unwrap_or_default())
-            }
+            None => receivers::standing_row(self, account, receiver),
         }
     }
 

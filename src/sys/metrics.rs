@@ -64,6 +64,8 @@ pub struct Metrics {
     pub attempt_seconds: Histogram,
     /// Deliveries given up after six attempts, or because too many waited.
     pub deliveries_failed: Counter,
+    /// Whether several receivers agree that our clock is wrong: 0 or 1.
+    pub clock_skew_suspected: Gauge,
     /// Exchanges with other servers.
     pub outbound_requests: Counter,
     /// Exchanges that the guard refused.
@@ -87,6 +89,11 @@ impl Gauge {
     /// One more.
     pub fn up(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// This many.
+    pub fn set(&self, number: u64) {
+        self.0.store(number, Ordering::Relaxed);
     }
 
     /// One less.
@@ -205,10 +212,15 @@ impl Metrics {
         ]
     }
 
-    fn gauges(&self) -> [(&'static str, &'static str, &Gauge); 2] {
+    fn gauges(&self) -> [(&'static str, &'static str, &Gauge); 3] {
         [
             ("errand_connections", "Connections that are open.", &self.connections),
             ("errand_runs_running", "Runs under way.", &self.runs_running),
+            (
+                "errand_clock_skew_suspected",
+                "Whether receivers agree that our clock is wrong.",
+                &self.clock_skew_suspected,
+            ),
         ]
     }
 }

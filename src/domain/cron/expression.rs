@@ -3,8 +3,8 @@
 use super::field::Field;
 use super::reason::CronError;
 use super::set::Set;
-use super::{read, reading, warning};
-use crate::domain::cron::Warning;
+use super::warning::{self, Warning};
+use super::{read, reading};
 
 /// A cron expression that comes again and again, in UTC.
 ///
@@ -73,8 +73,8 @@ impl Cron {
 
     /// Says it in English, for people: `At 09:00 and 17:00 on Monday to Friday (UTC)`.
     ///
-    /// A sentence without its full stop. `(UTC)` is left out where no zone would matter, as in
-    /// `Every 15 minutes`.
+    /// A sentence without its full stop. `(UTC)` is left out where every hour is alike,
+    /// as in `Every 15 minutes`.
     #[must_use]
     pub fn describe(&self) -> String {
         reading::of(self)

@@ -44,16 +44,15 @@ impl Cron {
     /// The number of instants after `after` and not after `until`, or `max` if there are more.
     #[must_use]
     pub fn count_between(&self, after: Timestamp, until: Timestamp, max: u32) -> u32 {
-        let span = until.millis().saturating_sub(after.millis());
-        // Whole rounds of the calendar are alike.
-        let rounds = span.div_euclid(ERA_MS).max(0);
-        let after =
-            Timestamp::from_millis(after.millis().saturating_add(rounds.saturating_mul(ERA_MS)));
+        if until <= after {
+            return 0;
+        }
+        // Whole rounds of the calendar are alike; only what is left of the last is laid out.
+        let rounds = until.millis().abs_diff(after.millis()) / ERA_MS;
         let max = u64::from(max);
-        let known = match u64::try_from(rounds) {
-            Ok(0) | Err(_) => 0,
-            Ok(rounds) => rounds.saturating_mul(self.runs_per_day().runs()),
-        };
+        let known = if rounds == 0 { 0 } else { rounds.saturating_mul(self.runs_per_day().runs()) };
+        let skipped = rounds.saturating_mul(ERA_MS);
+        let after = Timestamp::from_millis(after.millis().saturating_add_unsigned(skipped));
         let rest = if known < max { self.count_in_era(after, until, max) } else { 0 };
         u32::try_from(known.saturating_add(rest).min(max)).unwrap_or(u32::MAX)
     }
@@ -119,7 +118,7 @@ impl Cron {
             return Set::EMPTY;
         }
         // Bit `n` of the weeks is the day `n` after a Sunday; day 1 of the month shall be bit 1.
-        let weeks = self.weekday.set.for_seven_weeks();
+        let weeks = self.weekday.set.for_six_weeks();
         let by_weekday = weeks.lowered(month.first_weekday).raised(1);
         let days = match self.day_rule() {
             DayRule::Both => self.day.set.and(by_weekday),
@@ -170,7 +169,7 @@ fn at(month: Month, day: u32, (hour, minute): (u32, u32)) -> Option<Timestamp> {
 /// Months after which the calendar repeats, weekdays included: 400 years.
 const ERA_MONTHS: u32 = 4_800;
 /// Milliseconds of 400 years.
-const ERA_MS: i64 = 146_097 * 86_400_000;
+const ERA_MS: u64 = 146_097 * 86_400_000;
 /// Days of the longest month.
 const DAYS_MAX: u32 = 31;
 
@@ -209,9 +208,19 @@ mod tests {
             }
             assert_eq!(cron.next_after(ends[3]), None);
             assert_eq!(cron.latest_at_or_before(ends[0], ends[0]), None);
-            assert_eq!(cron.count_between(ends[0], ends[3], u32::MAX), u32::MAX);
             assert_eq!(cron.count_between(ends[3], ends[0], u32::MAX), 0);
         }
+    }
+
+    #[test]
+    fn all_of_time_can_be_counted() {
+        let [first, last] = [i64::MIN, i64::MAX].map(Timestamp::from_millis);
+        assert_eq!(cron("0 0 * * *").count_between(first, last, u32::MAX), u32::MAX);
+        let rare = cron("0 0 29 2 */7");
+        let rounds = u32::try_from(u64::MAX / ERA_MS).unwrap();
+        let per_round = u32::try_from(rare.runs_per_day().runs()).unwrap();
+        let found = rare.count_between(first, last, u32::MAX);
+        assert!((rounds * per_round..=(rounds + 1) * per_round).contains(&found), "{found}");
     }
 
     #[test]

@@ -42,8 +42,8 @@ impl Set {
         Self(self.0.unbounded_shl(by))
     }
 
-    /// A set of weekdays, 0 to 6, once for each of seven weeks in a row.
-    pub(super) const fn for_seven_weeks(self) -> Self {
+    /// A set of weekdays, 0 to 6, once for each of six weeks in a row.
+    pub(super) const fn for_six_weeks(self) -> Self {
         // Seven bits times a one in every seventh place: no two products meet.
         Self((self.0 & lower(7)).wrapping_mul(WEEK_STARTS))
     }
@@ -84,8 +84,8 @@ const fn lower(end: u32) -> u64 {
     !u64::MAX.unbounded_shl(end)
 }
 
-/// The first day of each of seven weeks.
-const WEEK_STARTS: u64 = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28 | 1 << 35 | 1 << 42;
+/// The first day of each of six weeks.
+const WEEK_STARTS: u64 = 1 | 1 << 7 | 1 << 14 | 1 << 21 | 1 << 28 | 1 << 35;
 
 #[cfg(test)]
 mod tests {
@@ -125,8 +125,8 @@ mod tests {
 
     #[test]
     fn weeks_repeat_without_a_gap() {
-        let weeks = Set::stepped(1, 5, 4).for_seven_weeks();
-        for day in 0..49 {
+        let weeks = Set::stepped(1, 5, 4).for_six_weeks();
+        for day in 0..42 {
             assert_eq!(weeks.has(day), matches!(day % 7, 1 | 5), "day {day}");
         }
     }
