@@ -66,8 +66,9 @@ pub async fn fire(app: &App, cause: Cause) -> Result<Progress, Error> {
         meta::note_slots(txn, now)?;
         Ok::<_, Error>(decided)
     });
-    for Decided { run, verdict } in decide.await? {
-        app.count_slot(verdict);
+    for Decided { run, verdict, missed } in decide.await? {
+        app.count_slots(verdict, 1);
+        app.count_slots(Verdict::Missed, missed);
         if let Some(run) = run {
             app.accepted(&run);
         }
@@ -116,7 +117,8 @@ async fn reckon_again(app: &App, now: Timestamp) -> Result<usize, Error> {
                     continue;
                 }
                 let Ok(cron) = Cron::parse(&before.cron) else { continue };
-                let next = next_undecided(txn, &before, &cron, now)?;
+                // A slot that came between the step and this look is due.
+                let next = next_undecided(txn, &before, &cron, now.before(STEP_MIN))?;
                 if next.is_some() && next != before.next_run_at {
                     let after = Schedule { next_run_at: next, ..before.clone() };
                     schedules::put(txn, Some(&before), &after)?;
@@ -134,10 +136,14 @@ async fn reckon_again(app: &App, now: Timestamp) -> Result<usize, Error> {
     Ok(moved)
 }
 
-/// A slot that was decided.
+/// The slots of a schedule that were decided.
 struct Decided {
+    /// The run of the latest one.
     run: Option<Run>,
+    /// What became of the latest one.
     verdict: Verdict,
+    /// How many there were before it.
+    missed: u32,
 }
 
 /// Where slots are decided.
@@ -160,7 +166,7 @@ impl Desk<'_> {
         let Ok(cron) = Cron::parse(&before.cron) else {
             after.stop(Stopped::CronInvalid, self.now);
             schedules::put(txn, Some(&before), &after)?;
-            return Ok(Some(Decided { run: None, verdict: Verdict::Error }));
+            return Ok(Some(Decided { run: None, verdict: Verdict::Error, missed: 0 }));
         };
         let mut decided = None;
         let (account, id) = (place.account, place.id);
@@ -172,7 +178,8 @@ impl Desk<'_> {
             let (tick, run) = self.latest(txn, &before, slots.latest, run)?;
             line(txn, &mut after, &cron, tick)?;
             after.stop_after(tick.verdict, self.now);
-            decided = Some(Decided { run, verdict: tick.verdict });
+            let missed = slots.older.map_or(0, |it| it.1);
+            decided = Some(Decided { run, verdict: tick.verdict, missed });
         }
         if after.is_enabled() {
             after.next_run_at = next_undecided(txn, &after, &cron, self.now)?;
@@ -286,15 +293,15 @@ impl Schedule {
 }
 
 impl App {
-    fn count_slot(&self, verdict: Verdict) {
-        let [fired, skipped, missed] = &self.0.metrics.slots;
+    fn count_slots(&self, verdict: Verdict, slots: u32) {
+        let (slots, [fired, skipped, missed]) = (u64::from(slots), &self.0.metrics.slots);
         match verdict {
-            Verdict::Fired => fired.add(1),
-            Verdict::Missed | Verdict::SkippedStorage => missed.add(1),
+            Verdict::Fired => fired.add(slots),
+            Verdict::Missed | Verdict::SkippedStorage => missed.add(slots),
             Verdict::SkippedOverlap
             | Verdict::SkippedBalance
             | Verdict::SkippedQueueFull
-            | Verdict::Error => skipped.add(1),
+            | Verdict::Error => skipped.add(slots),
         }
     }
 }

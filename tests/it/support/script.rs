@@ -58,6 +58,19 @@ impl Script {
         }
     }
 
+    /// The same agent, but not for schedules.
+    pub fn on_request_only(mut self) -> Self {
+        self.entry = Arc::new(Entry { schedulable: false, ..Entry::clone(&self.entry) });
+        self
+    }
+
+    /// The same agent with an hour for each execution.
+    pub fn patient(mut self) -> Self {
+        let timeout = Duration::from_hours(1);
+        self.entry = Arc::new(Entry { timeout, ..Entry::clone(&self.entry) });
+        self
+    }
+
     /// What was said by the executions that were begun, in their order.
     pub fn begun(&self) -> Vec<String> {
         self.begun.lock().unwrap().clone()
