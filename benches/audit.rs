@@ -19,6 +19,7 @@ use errand::agents::page::media::Kind;
 use errand::agents::page::reply::Reply;
 use errand::agents::page::robots::{AnswerKind, RobotsAnswer};
 use errand::agents::scan::reading::Reading;
+use errand::agents::seo::around::Around;
 use errand::agents::seo::audit::examine;
 use errand::agents::seo::subject::Fetched;
 use errand::agents::seo::{report, result};
@@ -97,7 +98,7 @@ fn fetched(visit: &Visit, clock: &Clock) -> Fetched {
     let url = visit.url.join("/robots.txt").unwrap();
     let robots = RobotsAnswer { kind: AnswerKind::Missing(404), url, took: Duration::ZERO };
     let (visit, at) = (visit.clone(), clock.now());
-    Fetched { visit, second_first_byte: None, robots, canonical_target: None, at }
+    Fetched { visit, second_first_byte: None, robots, around: Around::default(), at }
 }
 
 /// Bytes of the page.

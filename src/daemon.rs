@@ -4,6 +4,7 @@
 //! A [`World`] holds what the daemon cannot make itself: time, randomness, network and disk. A
 //! test gives it fakes of these four and nothing else, and runs the same daemon as `errand serve`.
 
+mod local;
 mod open;
 mod registry;
 mod start_error;
@@ -22,6 +23,7 @@ use crate::background::{self, Busy, Deliverer, InFlight, Janitor, Pulse, Schedul
 use crate::config::Config;
 use crate::daemon::open::targets;
 use crate::inbound::{Edge, Service};
+use crate::models::Model;
 use crate::outbound::{Client, Dialer, Resolver, SystemResolver, TcpDialer};
 use crate::store::{Disk, Store};
 use crate::sys::clock::Clock;
@@ -57,6 +59,7 @@ pub struct Daemon {
     busy: Busy,
     in_flight: InFlight,
     loops: JoinSet<()>,
+    models: Vec<Arc<Model>>,
     store: Store,
 }
 
@@ -91,7 +94,7 @@ impl Daemon {
         } else {
             Pulse::none()
         };
-        let Opened { app, store, sender, client } = open(config, world, &shutdown).await?;
+        let Opened { app, store, models, sender, client } = open(config, world, &shutdown).await?;
         let lost = jobs::recover(&app).await.map_err(StartError::App)?;
         if lost > 0 {
             tracing::warn!(runs = lost, "{lost} runs had lost their worker and were given back");
@@ -125,13 +128,19 @@ impl Daemon {
             mode: config.mode.as_str(),
             uid: host::uid(),
         };
-        Ok(Self { app, edge, about, shutdown, busy, in_flight, loops, store })
+        Ok(Self { app, edge, about, shutdown, busy, in_flight, loops, models, store })
     }
 
     /// The operations.
     #[must_use]
     pub const fn app(&self) -> &App {
         &self.app
+    }
+
+    /// The models that are offered, in the order of their names.
+    #[must_use]
+    pub fn models(&self) -> &[Arc<Model>] {
+        &self.models
     }
 
     /// The public API.

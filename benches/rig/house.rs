@@ -39,6 +39,7 @@ pub async fn start_at(dir: &Path, clock: Option<Clock>, change: impl FnOnce(&mut
     let mut config = Config::dev(dir.to_owned());
     config.agents.prices.insert(KIND.to_owned(), Amount::from_nanos(1));
     config.limits.pending_runs = None;
+    config.chat.discovers = false;
     change(&mut config);
     let mut world = World::host(Arc::new(FileDisk::new(dir.join("errand.redb"))));
     world.clock = clock.unwrap_or(world.clock);

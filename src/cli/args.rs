@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
 use crate::cli::examples;
+use crate::cli::models::{CHAT_EXAMPLES, ChatArgs, ModelsVerb};
 use crate::cli::schedule::ScheduleVerb;
 use crate::cli::webhook::{ListenArgs, TriggerArgs, WebhookVerb};
 use crate::config::{Profile, help};
@@ -98,6 +99,14 @@ pub(super) enum Verb {
         #[command(subcommand)]
         verb: ScheduleVerb,
     },
+    /// Text models: which there are, whether they answer, what they cost
+    Models {
+        #[command(subcommand)]
+        verb: ModelsVerb,
+    },
+    /// Say something to a model and read the answer as it comes
+    #[command(after_help = CHAT_EXAMPLES)]
+    Chat(ChatArgs),
     /// Webhooks: sign a body as the daemon does, find out why a request is not believed
     Webhook {
         #[command(subcommand)]

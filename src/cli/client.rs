@@ -129,7 +129,7 @@ where
 }
 
 /// A sentence of the API in the form of a message: no capital, no full stop.
-fn sentence(text: &str) -> String {
+pub(super) fn sentence(text: &str) -> String {
     let text = text.strip_suffix('.').unwrap_or(text);
     let mut letters = text.chars();
     match letters.next() {

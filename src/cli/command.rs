@@ -10,7 +10,9 @@ use crate::cli::args::{Cli, Global, Verb};
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::webhook::{self, WebhookVerb};
-use crate::cli::{account, balance, configure, dev, doctor, key, schedule, serve, status, trial};
+use crate::cli::{
+    account, balance, chat, configure, dev, doctor, key, models, schedule, serve, status, trial,
+};
 use crate::config::{Environment, Flag, Loaded, Mode, Sources, load};
 use crate::sys::clock::{Clock, Mark};
 
@@ -69,6 +71,8 @@ async fn act(here: &Here, verb: Verb) -> Result<(), Failure> {
         Verb::Key { verb } => key::run(here, verb).await,
         Verb::Balance { verb } => balance::run(here, verb).await,
         Verb::Schedule { verb } => schedule::run(here, verb).await,
+        Verb::Models { verb } => models::run(here, verb).await,
+        Verb::Chat(args) => chat::run(here, &args).await,
         Verb::Webhook { verb: WebhookVerb::Sign(args) } => webhook::sign(here, &args),
         Verb::Webhook { verb: WebhookVerb::Verify(args) } => webhook::verify(here, &args),
         Verb::Trigger(args) => webhook::trigger(here, &args).await,

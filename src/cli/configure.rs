@@ -6,7 +6,8 @@ use crate::cli::args::ConfigVerb;
 use crate::cli::command::Here;
 use crate::cli::exit::{Exit, Failure, with_sources};
 use crate::config::{
-    Loaded, Mode, Origins, Setting, Source, commented_file, effective_file, listing, reference,
+    EffectiveModel, Loaded, Mode, ModelKey, Origins, Refused, Setting, Source, commented_file,
+    effective_file, listing, model_keys, reference,
 };
 use crate::inbound::Acceptor;
 use crate::outbound::Trust;
@@ -29,14 +30,17 @@ fn check(here: &Here, file: Option<String>) -> Result<(), Failure> {
     check_files(&loaded)?;
     let given = loaded.settings.iter().filter(|it| it.source != Source::Default);
     let given: Vec<&str> = given.map(|it| it.setting.name).collect();
-    let out = &here.out;
+    let models: Vec<&str> = loaded.models.iter().map(|it| it.id.as_str()).collect();
+    let (out, file) = (&here.out, file_text(&loaded));
     if out.is_json() {
-        return out.json(&json!({ "ok": true, "file": file_text(&loaded), "set": given }));
+        return out.json(&json!({ "ok": true, "file": file, "set": given, "models": models }));
     }
     out.line(out.strong("The settings are good."))?;
     let set =
         if given.is_empty() { "none; the defaults hold".to_owned() } else { given.join(", ") };
-    out.facts(&[("file", file_text(&loaded).unwrap_or_else(|| "none".to_owned())), ("set", set)])
+    let models = if models.is_empty() { "none".to_owned() } else { models.join(", ") };
+    let file = file.unwrap_or_else(|| "none".to_owned());
+    out.facts(&[("file", file), ("set", set), ("models", models)])
 }
 
 /// Reads the files that settings name, as the daemon will.
@@ -53,6 +57,11 @@ fn check_files(loaded: &Loaded) -> Result<(), Failure> {
         let pem = std::fs::read(path).map_err(|it| wrong(&it))?;
         Trust::new(Clock::host(), &pem).map_err(|it| wrong(&it))?;
     }
+    for upstream in config.chat.models.iter().flat_map(|it| &it.upstreams) {
+        if let Some(file) = &upstream.key_file {
+            file.read().map_err(|it| Refused { faults: vec![it] })?;
+        }
+    }
     Ok(())
 }
 
@@ -62,9 +71,18 @@ fn show(here: &Here, origins: Origins) -> Result<(), Failure> {
     if out.is_json() {
         let setting = |it: &crate::config::Effective| json!({ "key": it.setting.name, "value": it.value, "source": it.source.to_string() });
         let settings: Vec<Value> = loaded.settings.iter().map(setting).collect();
-        return out.json(&json!({ "file": file_text(&loaded), "settings": settings }));
+        let models: Vec<Value> = loaded.models.iter().map(model).collect();
+        let file = file_text(&loaded);
+        return out.json(&json!({ "file": file, "settings": settings, "models": models }));
     }
     out.text(&effective_file(&loaded, origins))
+}
+
+/// A model with who says what of it.
+fn model(model: &EffectiveModel) -> Value {
+    let entry = |(key, value, source): &(&str, String, Source)| json!({ "key": key, "value": value, "source": source.to_string() });
+    let entries: Vec<Value> = model.entries.iter().map(entry).collect();
+    json!({ "id": model.id, "settings": entries })
 }
 
 fn keys(here: &Here) -> Result<(), Failure> {
@@ -80,7 +98,16 @@ fn keys(here: &Here) -> Result<(), Failure> {
             })
         };
         let rows: Vec<Value> = Setting::all().map(row).collect();
-        return out.json(&json!({ "settings": rows }));
+        let key = |it: &ModelKey| {
+            json!({
+                "key": it.name,
+                "default": it.default,
+                "value": it.expectation,
+                "meaning": it.meaning,
+            })
+        };
+        let models: Vec<Value> = model_keys().iter().map(key).collect();
+        return out.json(&json!({ "settings": rows, "models": models }));
     }
     out.text(&listing())
 }

@@ -11,7 +11,7 @@ use crate::cli::foreground::{Foreground, hold, ready_line};
 use crate::cli::forward::{self, Forward};
 use crate::cli::offline::Offline;
 use crate::cli::reach::data_file;
-use crate::cli::serve::agents;
+use crate::cli::serve::{agents, models};
 use crate::cli::signals::Signals;
 use crate::cli::temporary::Temporary;
 use crate::config::{Config, Mode};
@@ -125,7 +125,7 @@ async fn welcome(
     })?;
     // Whoever closed the output does not want to read it.
     let data = format!("{} ({kept})", foreground.dir().display());
-    let mut facts = vec![("agents", agents(config, foreground))];
+    let mut facts = vec![("agents", agents(config, foreground)), ("models", models(foreground))];
     facts.extend(file.forward_to.as_ref().map(|it| ("forwards", format!("every event to {it}"))));
     let retries = match config.webhooks.rules.pauses {
         Pauses::Seconds => "after 1, 2, 4, 8 and 16 seconds; --real-retries waits minutes",

@@ -17,11 +17,17 @@ mod client;
 mod offline;
 mod reach;
 
+mod access;
+mod input;
+mod reply;
+
 mod account;
 mod balance;
+mod chat;
 mod configure;
 mod doctor;
 mod key;
+mod models;
 mod schedule;
 mod shown;
 mod status;

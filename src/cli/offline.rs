@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::cli::client::{self, Answer, Ask, NoAnswer};
 use crate::cli::exit::Failure;
 use crate::cli::reach::disk;
-use crate::config::Config;
+use crate::config::{Chat, Config};
 use crate::daemon::{self, Opened, World};
 use crate::inbound::{self, Edge, Peer, Service, serve_connection};
 use crate::store::{DataDir, Store};
@@ -37,7 +37,9 @@ impl Offline {
     pub(super) async fn open(config: &Config, dir: DataDir) -> Result<Self, Failure> {
         let shutdown = Shutdown::new();
         let world = World::host(disk(config, &dir)?);
-        let Opened { app, store, .. } = daemon::open(config, world, &shutdown).await?;
+        // Nobody chats meanwhile, and the keys of upstreams may be another user's.
+        let config = Config { chat: Chat::default(), ..config.clone() };
+        let Opened { app, store, .. } = daemon::open(&config, world, &shutdown).await?;
         let about =
             About { data_dir: dir.path().display().to_string(), mode: "offline", uid: host::uid() };
         let patient =

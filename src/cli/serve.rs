@@ -117,6 +117,7 @@ fn banner(
         ("settings", loaded.file.as_ref().map_or_else(none, |it| it.display().to_string())),
         ("workers", workers(config)),
         ("agents", agents(config, foreground)),
+        ("models", models(foreground)),
     ];
     if let Some(address) = foreground.metrics() {
         facts.push(("counters", format!("http://{address}/metrics")));
@@ -174,6 +175,22 @@ pub(super) fn agents(config: &Config, foreground: &Foreground) -> String {
     if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }
 
+/// The models, as many as one can take in.
+pub(super) fn models(foreground: &Foreground) -> String {
+    let all = foreground.daemon().models();
+    let mut shown: Vec<&str> = all.iter().map(|it| it.id.as_str()).take(MODELS_SHOWN_MAX).collect();
+    let more = all.len().saturating_sub(shown.len());
+    let rest = format!("{more} more");
+    if more > 0 {
+        shown.push(&rest);
+    }
+    if shown.is_empty() {
+        "none; `errand config init` shows some".to_owned()
+    } else {
+        shown.join(", ")
+    }
+}
+
 /// What to say when strangers can listen in.
 fn exposure(config: &Config, addresses: &[SocketAddr]) -> Option<String> {
     let open = addresses.iter().find(|it| !it.ip().is_loopback())?;
@@ -185,6 +202,9 @@ fn exposure(config: &Config, addresses: &[SocketAddr]) -> Option<String> {
          or listen on loopback behind a proxy that speaks TLS"
     ))
 }
+
+/// Models that a banner lists by name.
+const MODELS_SHOWN_MAX: usize = 12;
 
 #[cfg(test)]
 mod tests {

@@ -61,6 +61,7 @@ fn config(temporary: &Temporary) -> Config {
     config.http.listen = vec![SocketAddr::from(([127, 0, 0, 1], 0))];
     // When it is over, nothing is waited for that nobody will see.
     config.queue.shutdown_grace = Duration::ZERO;
+    config.chat.discovers = false;
     "error".clone_into(&mut config.log.filter);
     config
 }

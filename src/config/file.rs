@@ -2,22 +2,13 @@
 
 use std::path::Path;
 
-use toml::de::{DeTable, DeValue};
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
 
 use crate::config::error::{Fault, Place};
-use crate::config::raw::Raw;
+use crate::config::models::MODELS_KEY;
+use crate::config::raw::{Block, Line, Raw};
 use crate::config::table::Setting;
-
-/// A value of the file.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Line {
-    /// The name that it has there, which may be that of no setting.
-    pub(super) name: String,
-    /// Its line, counted from one.
-    pub(super) line: usize,
-    /// The value.
-    pub(super) value: Raw,
-}
 
 /// Reads the text of the file at `path`, which only messages use.
 ///
@@ -41,7 +32,7 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<Line>, Vec<Fault>> {
         let (start, name) = (name.span().start, name.get_ref());
         let value = value.get_ref();
         if name == VERSION_KEY {
-            if raw(value) != Raw::Integer(VERSION.to_owned()) {
+            if raw(value, &line_of) != Raw::Integer(VERSION.to_owned()) {
                 let what = format!("{VERSION_KEY} must be {VERSION} for this version");
                 faults.push(Fault::new(at(start), what));
             }
@@ -50,15 +41,13 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<Line>, Vec<Fault>> {
                 faults.push(Fault::new(at(start), what));
                 continue;
             }
-            for (key, value) in section {
-                lines.push(Line {
-                    name: format!("{name}.{}", key.get_ref()),
-                    line: line_of(key.span().start),
-                    value: raw(value.get_ref()),
-                });
-            }
+            lines.extend(entries(section, &line_of).into_iter().map(|it| {
+                let name = format!("{name}.{}", it.name);
+                Line { name, ..it }
+            }));
         } else {
-            lines.push(Line { name: name.to_string(), line: line_of(start), value: raw(value) });
+            let value = raw(value, &line_of);
+            lines.push(Line { name: name.to_string(), line: line_of(start), value });
         }
     }
     if faults.is_empty() { Ok(lines) } else { Err(faults) }
@@ -67,6 +56,10 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<Line>, Vec<Fault>> {
 /// What to say about a section that does not exist; nothing when it does, or when its keys say
 /// better what was meant.
 fn unknown_section(name: &str, keys: usize) -> Option<String> {
+    if name == MODELS_KEY {
+        let what = "write [[models]] for each model; what holds for all of them is in [chat]";
+        return Some(what.to_owned());
+    }
     let mut sections: Vec<&str> = Setting::all().map(Setting::section).collect();
     sections.dedup();
     if sections.contains(&name) {
@@ -82,7 +75,17 @@ fn unknown_section(name: &str, keys: usize) -> Option<String> {
     }
 }
 
-fn raw(value: &DeValue<'_>) -> Raw {
+/// What stands in a table, with the line of each.
+fn entries(table: &DeTable<'_>, line_of: &dyn Fn(usize) -> usize) -> Vec<Line> {
+    let entry = |(name, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)| Line {
+        name: name.get_ref().to_string(),
+        line: line_of(name.span().start),
+        value: raw(value.get_ref(), line_of),
+    };
+    table.iter().map(entry).collect()
+}
+
+fn raw(value: &DeValue<'_>, line_of: &dyn Fn(usize) -> usize) -> Raw {
     match value {
         DeValue::String(text) => Raw::Text(text.to_string()),
         DeValue::Integer(number) if number.radix() == 10 => {
@@ -90,15 +93,21 @@ fn raw(value: &DeValue<'_>) -> Raw {
         }
         DeValue::Integer(_) => Raw::Other("a number that is not decimal"),
         DeValue::Float(number) => Raw::Float(number.as_str().to_owned()),
-        DeValue::Boolean(_) => Raw::Other("true or false"),
+        DeValue::Boolean(it) => Raw::Truth(*it),
         DeValue::Datetime(_) => Raw::Other("a date"),
-        DeValue::Array(items) => Raw::List(items.iter().map(|it| raw(it.get_ref())).collect()),
-        DeValue::Table(entries) => {
-            let entry =
-                |(name, value): (&toml::Spanned<toml::de::DeString<'_>>, &toml::Spanned<_>)| {
-                    (name.get_ref().to_string(), raw(value.get_ref()))
-                };
-            Raw::Table(entries.iter().map(entry).collect())
+        DeValue::Array(items) => {
+            let block = |it: &Spanned<DeValue<'_>>| {
+                let lines = entries(it.get_ref().as_table()?, line_of);
+                Some(Block { line: line_of(it.span().start), lines })
+            };
+            match items.iter().map(block).collect::<Option<Vec<_>>>() {
+                Some(blocks) if !blocks.is_empty() => Raw::Tables(blocks),
+                _ => Raw::List(items.iter().map(|it| raw(it.get_ref(), line_of)).collect()),
+            }
+        }
+        DeValue::Table(table) => {
+            let lines = entries(table, line_of).into_iter();
+            Raw::Table(lines.map(|it| (it.name, it.value)).collect())
         }
     }
 }

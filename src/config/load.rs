@@ -2,7 +2,6 @@
 //!
 //! Everything that is wrong is told at once, each with its place.
 
-use std::fmt;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -10,7 +9,9 @@ use std::path::{Path, PathBuf};
 use crate::config::environment::Environment;
 use crate::config::error::{Fault, Place, Refused};
 use crate::config::file;
-use crate::config::raw::Raw;
+use crate::config::loaded::{Effective, Loaded, Source};
+use crate::config::models::{self, MODELS_KEY};
+use crate::config::raw::{Line, Raw};
 use crate::config::reading::Reading;
 use crate::config::shape::{Config, Mode};
 use crate::config::table::Setting;
@@ -38,37 +39,6 @@ pub struct Flag {
     pub setting: &'static str,
     /// The value, in the form of a variable.
     pub value: String,
-}
-
-/// The settings that hold.
-#[derive(Debug)]
-pub struct Loaded {
-    /// All of them, in their places.
-    pub config: Config,
-    /// The settings file that was read.
-    pub file: Option<PathBuf>,
-    /// All of them as the table lists them.
-    pub settings: Vec<Effective>,
-}
-
-/// One setting that holds.
-#[derive(Debug)]
-pub struct Effective {
-    /// Its row in the table.
-    pub setting: &'static Setting,
-    /// Its value as a settings file writes it; `None` when it has none.
-    pub value: Option<String>,
-    /// Who says so.
-    pub source: Source,
-}
-
-/// Who says so.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// Nobody.
-    Default,
-    /// What stands at this place.
-    Given(Place),
 }
 
 /// A value that somebody gave.
@@ -106,9 +76,14 @@ pub fn load(sources: &Sources<'_>) -> Result<Loaded, Refused> {
         }
         settings.push(Effective { setting, value: reading.map(|it| it.text), source });
     }
+    let found = path
+        .as_deref()
+        .map_or_else(Vec::new, |it| models::read(it, &lines, sources.environment, &mut faults));
+    let (offered, models) = found.into_iter().unzip();
+    config.chat.models = offered;
     check_together(&config, &settings, &mut faults);
     if faults.is_empty() {
-        return Ok(Loaded { config, file: path, settings });
+        return Ok(Loaded { config, file: path, settings, models });
     }
     faults.sort_by(|one, other| one.place.cmp(&other.place));
     Err(Refused { faults })
@@ -173,7 +148,7 @@ fn find_file(sources: &Sources<'_>, faults: &mut Vec<Fault>) -> Option<PathBuf> 
     })
 }
 
-fn read_file(path: &Path, faults: &mut Vec<Fault>) -> Vec<file::Line> {
+fn read_file(path: &Path, faults: &mut Vec<Fault>) -> Vec<Line> {
     let text = match read_limited(path, FILE_BYTES_MAX) {
         Ok(text) => text,
         Err(error) => {
@@ -186,7 +161,7 @@ fn read_file(path: &Path, faults: &mut Vec<Fault>) -> Vec<file::Line> {
         faults.extend(wrong);
         Vec::new()
     });
-    for line in &lines {
+    for line in lines.iter().filter(|it| it.name != MODELS_KEY) {
         if Setting::find(&line.name).is_none() {
             let place = Place::Line(path.to_owned(), line.line);
             let meant = Setting::meant(&line.name).map(|it| it.name);
@@ -197,7 +172,7 @@ fn read_file(path: &Path, faults: &mut Vec<Fault>) -> Vec<file::Line> {
     lines
 }
 
-fn in_file(path: &Path, lines: &[file::Line], setting: &Setting) -> Option<Given> {
+fn in_file(path: &Path, lines: &[Line], setting: &Setting) -> Option<Given> {
     let line = lines.iter().find(|it| it.name == setting.name)?;
     Some(Given { place: Place::Line(path.to_owned(), line.line), value: line.value.clone() })
 }
@@ -225,6 +200,14 @@ fn check_together(config: &Config, settings: &[Effective], faults: &mut Vec<Faul
         );
         faults.push(Fault::new(place, what));
     }
+    if let Some(place) = given("chat.discover")
+        && config.mode == Mode::Serve
+        && config.chat.discovers
+    {
+        let what = "chat.discover is for `errand dev`, because what it finds is free of charge: \
+                    write [[models]] instead";
+        faults.push(Fault::new(place, what));
+    }
 }
 
 /// What to say about a name that none has.
@@ -243,15 +226,6 @@ pub(super) fn read_limited(path: &Path, max: u64) -> io::Result<String> {
         return Ok(text);
     }
     Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {max} bytes")))
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Default => f.write_str("default"),
-            Self::Given(place) => place.fmt(f),
-        }
-    }
 }
 
 /// Bytes of a settings file.

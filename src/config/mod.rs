@@ -6,7 +6,7 @@
 
 mod shape;
 pub use shape::{
-    Agents, Billing, Config, Data, Http, Limits, Log, Mode, Outbound, Queue, Runs, Schedules,
+    Agents, Billing, Chat, Config, Data, Http, Limits, Log, Mode, Outbound, Queue, Runs, Schedules,
     Webhooks,
 };
 
@@ -15,6 +15,13 @@ pub use table::{Reload, Setting};
 mod fit;
 mod rows;
 mod work_rows;
+
+mod models;
+pub use models::{ModelSettings, UpstreamSettings};
+mod key_file;
+mod model_reading;
+mod model_rows;
+pub use key_file::KeyFile;
 
 mod kind;
 mod nearest;
@@ -27,11 +34,16 @@ pub use environment::Environment;
 mod file;
 mod raw;
 mod variables;
+pub use variables::{API_KEY_VARIABLE, BASE_URL_VARIABLE};
 
 mod error;
 pub use error::{Fault, Place, Refused};
 mod load;
-pub use load::{Effective, Flag, Loaded, Source, Sources, load};
+pub use load::{Flag, Sources, load};
+mod loaded;
+pub use loaded::{Effective, EffectiveModel, Loaded, Source};
 
 mod print;
 pub use print::{Origins, Profile, commented_file, effective_file, help, listing, reference};
+mod model_print;
+pub use model_print::{ModelKey, model_keys};

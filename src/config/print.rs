@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::config::environment::Environment;
 use crate::config::file::{VERSION, VERSION_KEY};
-use crate::config::load::Loaded;
+use crate::config::loaded::Loaded;
+use crate::config::model_print::{EXAMPLE, effective_models, model_listing, model_reference};
 use crate::config::shape::Mode;
 use crate::config::table::{Preset, Reload, Setting};
 
@@ -49,7 +50,7 @@ pub fn effective_file(loaded: &Loaded, origins: Origins) -> String {
             Origins::Hidden => push(&mut out, format_args!("{line}\n")),
         }
     }
-    out
+    out + &effective_models(&loaded.models, origins)
 }
 
 /// A settings file with every setting explained and, apart from the profile's, commented out.
@@ -76,7 +77,7 @@ pub fn commented_file(profile: Profile) -> String {
             Preset::Is(_) | Preset::Modes(..) => String::new(),
         };
         let text = format!("{} Takes {}.{unset}", setting.meaning, setting.expectation());
-        for line in wrapped(&text, COMMENT_CHARS) {
+        for line in wrapped(&text) {
             push(&mut out, format_args!("# {line}\n"));
         }
         match profile.value(setting.name) {
@@ -84,7 +85,7 @@ pub fn commented_file(profile: Profile) -> String {
             None => push(&mut out, format_args!("#{} = {}\n", setting.key(), example(setting))),
         }
     }
-    out
+    out + EXAMPLE
 }
 
 /// All settings for people.
@@ -94,14 +95,14 @@ pub fn listing() -> String {
     for setting in Setting::all() {
         push(&mut out, format_args!("{} [{}]\n", setting.name, setting.variable()));
         let takes = format!("{} Takes {}.", setting.meaning, setting.expectation());
-        for line in wrapped(&takes, COMMENT_CHARS) {
+        for line in wrapped(&takes) {
             push(&mut out, format_args!("    {line}\n"));
         }
-        for line in wrapped(&format!("Default: {}", default_words(setting)), COMMENT_CHARS) {
+        for line in wrapped(&format!("Default: {}", default_words(setting))) {
             push(&mut out, format_args!("    {line}\n"));
         }
     }
-    out
+    out + &model_listing()
 }
 
 /// The reference of all settings, in Markdown.
@@ -127,7 +128,7 @@ pub fn reference() -> String {
             ),
         );
     }
-    out
+    out + &model_reference()
 }
 
 /// The help of a flag that mirrors a setting.
@@ -219,12 +220,12 @@ impl Profile {
     }
 }
 
-/// Breaks a text into lines of at most `max` characters, at spaces.
-fn wrapped(text: &str, max: usize) -> Vec<String> {
+/// Breaks a text into lines of at most [`COMMENT_CHARS`] characters, at spaces.
+pub(super) fn wrapped(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= max => {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= COMMENT_CHARS => {
                 line.push(' ');
                 line.push_str(word);
             }
@@ -234,7 +235,7 @@ fn wrapped(text: &str, max: usize) -> Vec<String> {
     lines
 }
 
-fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
+pub(super) fn push(out: &mut String, text: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.
     let _ = out.write_fmt(text);
 }
@@ -245,7 +246,8 @@ const COMMENT_CHARS: usize = 90;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::load::{Source, Sources, load};
+    use crate::config::load::{Sources, load};
+    use crate::config::loaded::Source;
     use crate::config::shape::Config;
 
     fn load_text(text: &str) -> Loaded {
@@ -288,6 +290,8 @@ mod tests {
         assert_eq!(given(&loaded).len(), Setting::all().count());
         let mut shown = loaded.config;
         let mut default = Config::serve(shown.data.dir.clone());
+        let ids: Vec<String> = shown.chat.models.drain(..).map(|it| it.id.to_string()).collect();
+        assert_eq!(ids, ["local/llama3.2", "local/qwen", "hosted/large"]);
         // Only these have no default.
         (shown.http.tls, shown.outbound.extra_roots) = (None, None);
         (shown.data.master_key_file, default.data.master_key_file) = (None, None);
@@ -309,16 +313,22 @@ mod tests {
     #[test]
     fn the_reference_has_one_row_for_each_setting_and_no_broken_cell() {
         let reference = reference();
+        let (reference, models) = reference.split_once("\n\n").unwrap();
         let rows: Vec<&str> = reference.lines().skip(2).collect();
         assert_eq!(rows.len(), Setting::all().count());
         for row in rows {
             assert_eq!(row.matches(" | ").count(), 5, "{row}");
         }
+        for row in models.lines().skip(2) {
+            assert_eq!(row.matches('|').count(), 5, "{row}");
+        }
     }
 
     #[test]
     fn lines_are_broken_at_spaces() {
-        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrapped("unbreakable", 3), ["unbreakable"]);
+        let (long, word) = ("a".repeat(60), "b".repeat(100));
+        assert_eq!(wrapped("one two three"), ["one two three"]);
+        assert_eq!(wrapped(&format!("{long} {long} c")), [long.clone(), format!("{long} c")]);
+        assert_eq!(wrapped(&word), [word]);
     }
 }

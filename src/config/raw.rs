@@ -17,8 +17,32 @@ pub(super) enum Raw {
     List(Vec<Self>),
     /// A table of the file.
     Table(Vec<(String, Self)>),
+    /// `true` or `false`.
+    Truth(bool),
+    /// A list of tables, such as `[[models]]`.
+    Tables(Vec<Block>),
     /// Something that no setting is, by the name that TOML has for it.
     Other(&'static str),
+}
+
+/// A value of the file with its name and place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    /// The name that it has there, which may be that of no setting.
+    pub(super) name: String,
+    /// Its line, counted from one.
+    pub(super) line: usize,
+    /// The value.
+    pub(super) value: Raw,
+}
+
+/// One of a list of tables.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    /// The line where it begins, counted from one.
+    pub(super) line: usize,
+    /// What stands in it.
+    pub(super) lines: Vec<Line>,
 }
 
 impl Raw {
@@ -26,9 +50,13 @@ impl Raw {
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Words(it) | Self::Text(it) => Some(it),
-            Self::Integer(_) | Self::Float(_) | Self::List(_) | Self::Table(_) | Self::Other(_) => {
-                None
-            }
+            Self::Integer(_)
+            | Self::Float(_)
+            | Self::List(_)
+            | Self::Table(_)
+            | Self::Truth(_)
+            | Self::Tables(_)
+            | Self::Other(_) => None,
         }
     }
 
@@ -36,9 +64,13 @@ impl Raw {
     pub(super) fn digits(&self) -> Option<&str> {
         match self {
             Self::Words(it) | Self::Integer(it) => Some(it),
-            Self::Text(_) | Self::Float(_) | Self::List(_) | Self::Table(_) | Self::Other(_) => {
-                None
-            }
+            Self::Text(_)
+            | Self::Float(_)
+            | Self::List(_)
+            | Self::Table(_)
+            | Self::Truth(_)
+            | Self::Tables(_)
+            | Self::Other(_) => None,
         }
     }
 
@@ -48,7 +80,9 @@ impl Raw {
             Self::Words(words) => Some(parts(words).map(|it| Self::Words(it.to_owned())).collect()),
             Self::List(items) => Some(items.clone()),
             Self::Text(_) | Self::Integer(_) => Some(vec![self.clone()]),
-            Self::Float(_) | Self::Table(_) | Self::Other(_) => None,
+            Self::Float(_) | Self::Table(_) | Self::Truth(_) | Self::Tables(_) | Self::Other(_) => {
+                None
+            }
         }
     }
 
@@ -57,9 +91,28 @@ impl Raw {
         match self {
             Self::Words(words) => parts(words).map(entry).collect(),
             Self::Table(entries) => Some(entries.clone()),
-            Self::Text(_) | Self::Integer(_) | Self::Float(_) | Self::List(_) | Self::Other(_) => {
-                None
-            }
+            Self::Text(_)
+            | Self::Integer(_)
+            | Self::Float(_)
+            | Self::List(_)
+            | Self::Truth(_)
+            | Self::Tables(_)
+            | Self::Other(_) => None,
+        }
+    }
+
+    /// Whether it is true; `None` when it is neither that nor false.
+    pub(super) fn truth(&self) -> Option<bool> {
+        match self {
+            Self::Truth(it) => Some(*it),
+            Self::Words(_)
+            | Self::Text(_)
+            | Self::Integer(_)
+            | Self::Float(_)
+            | Self::List(_)
+            | Self::Table(_)
+            | Self::Tables(_)
+            | Self::Other(_) => None,
         }
     }
 
@@ -74,6 +127,8 @@ impl Raw {
             Self::Integer(it) | Self::Float(it) => it.clone(),
             Self::List(_) => "a list".to_owned(),
             Self::Table(_) => "a table".to_owned(),
+            Self::Truth(it) => it.to_string(),
+            Self::Tables(_) => "a list of tables".to_owned(),
             Self::Other(name) => (*name).to_owned(),
         }
     }

@@ -5,21 +5,24 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use url::Url;
+
 use crate::config::environment::Environment;
 use crate::config::kind::Kind;
 use crate::config::raw::Raw;
 use crate::config::shape::Config;
 use crate::config::units::{parse_duration, parse_size, show_duration, show_size};
 use crate::domain::address::Network;
+use crate::domain::chat::ModelId;
 use crate::domain::money::{Amount, Currency};
-use crate::outbound::Ports;
+use crate::outbound::{self, BadUrl, Ports, UpstreamUrl};
 
 /// A value that was understood.
-pub(super) struct Reading {
+pub(super) struct Reading<C = Config> {
     /// How the settings file writes it.
     pub(super) text: String,
     /// Puts it into its place.
-    pub(super) apply: Box<dyn Fn(&mut Config)>,
+    pub(super) apply: Box<dyn Fn(&mut C)>,
 }
 
 /// Why a value was not understood.
@@ -30,9 +33,9 @@ pub(super) enum Problem {
     Value(String),
 }
 
-impl Kind {
+impl<C: 'static> Kind<C> {
     /// Understands a value.
-    pub(super) fn read(&self, raw: &Raw, here: &Environment) -> Result<Reading, Problem> {
+    pub(super) fn read(&self, raw: &Raw, here: &Environment) -> Result<Reading<C>, Problem> {
         match *self {
             Self::Path(set) => {
                 let path = raw.text().filter(|it| !it.is_empty()).ok_or(Problem::Kind)?;
@@ -59,18 +62,10 @@ impl Kind {
                 let count = count(raw, min, max)?;
                 Ok((count.to_string(), count))
             }),
-            Self::Word(words, set) => {
-                let known = |text| words.iter().find(|it| **it == text);
-                let word = *raw.text().and_then(known).ok_or(Problem::Kind)?;
-                Ok(Reading { text: quoted(word), apply: Box::new(move |it| set(it, word)) })
-            }
+            Self::Word(words, set) => word(raw, words, set),
             Self::Filter(set) => line(raw, FILTER_CHARS_MAX, is_filter, set),
             Self::Line(max, set) => line(raw, max, |_| true, set),
-            Self::Addresses(set) => {
-                let all = list(raw, |it| it.text()?.parse::<SocketAddr>().ok())?;
-                let some = Some(all).filter(|it| !it.is_empty()).ok_or(Problem::Kind)?;
-                Ok(reading(quoted_list(&some), some, set))
-            }
+            Self::Addresses(set) => addresses(raw, set),
             Self::AddressOr(set) => unless("off", raw, set, || {
                 let address: Option<SocketAddr> = raw.text().and_then(|it| it.parse().ok());
                 let address = address.ok_or(Problem::Kind)?;
@@ -91,26 +86,43 @@ impl Kind {
             }
             Self::Rates(set) => {
                 let rates = rates(raw)?;
-                let text = |(to, factor): (&Currency, &Amount)| format!("{to} = \"{factor}\"");
-                let texts: Vec<String> = rates.iter().map(text).collect();
-                let all = format!("{{ {} }}", texts.join(", "));
-                Ok(reading(if rates.is_empty() { "{}".to_owned() } else { all }, rates, set))
+                Ok(reading(rates_text(&rates), rates, set))
+            }
+            Self::Truth(set) => {
+                let truth = raw.truth().ok_or(Problem::Kind)?;
+                Ok(reading(truth.to_string(), truth, set))
+            }
+            Self::Words(words, set) => {
+                let known = |it: &Raw| words.iter().find(|word| Some(**word) == it.text()).copied();
+                let found = list(raw, known)?;
+                Ok(reading(quoted_list(&found), found, set))
+            }
+            Self::Model(set) => {
+                let id = raw.text().and_then(ModelId::parse).ok_or(Problem::Kind)?;
+                Ok(reading(quoted(id.as_str()), id, set))
+            }
+            Self::BaseUrl(set) => {
+                let url = base_url(raw.text().ok_or(Problem::Kind)?)?;
+                Ok(reading(quoted(url.as_str()), url, set))
             }
         }
     }
 }
 
-fn reading<T: Clone + 'static>(text: String, value: T, set: fn(&mut Config, T)) -> Reading {
+fn reading<C, T: Clone + 'static>(text: String, value: T, set: fn(&mut C, T)) -> Reading<C>
+where
+    C: 'static,
+{
     Reading { text, apply: Box::new(move |it| set(it, value.clone())) }
 }
 
 /// Nothing when the value is `word`, else what `read` finds, with its text.
-fn unless<T: Clone + 'static>(
+fn unless<C: 'static, T: Clone + 'static>(
     word: &'static str,
     raw: &Raw,
-    set: fn(&mut Config, Option<T>),
+    set: fn(&mut C, Option<T>),
     read: impl FnOnce() -> Result<(String, T), Problem>,
-) -> Result<Reading, Problem> {
+) -> Result<Reading<C>, Problem> {
     if raw.text() == Some(word) {
         return Ok(reading(quoted(word), None, set));
     }
@@ -133,12 +145,22 @@ fn count(raw: &Raw, min: u32, max: u32) -> Result<u32, Problem> {
     within(raw.digits().and_then(|it| it.parse().ok()).ok_or(Problem::Kind)?, min, max)
 }
 
-fn line(
+fn word<C: 'static>(
+    raw: &Raw,
+    words: &[&'static str],
+    set: fn(&mut C, &str),
+) -> Result<Reading<C>, Problem> {
+    let known = |text| words.iter().find(|it| **it == text);
+    let word = *raw.text().and_then(known).ok_or(Problem::Kind)?;
+    Ok(Reading { text: quoted(word), apply: Box::new(move |it| set(it, word)) })
+}
+
+fn line<C: 'static>(
     raw: &Raw,
     max: usize,
     is_good: fn(&str) -> bool,
-    set: fn(&mut Config, String),
-) -> Result<Reading, Problem> {
+    set: fn(&mut C, String),
+) -> Result<Reading<C>, Problem> {
     let text = raw.text().filter(|it| {
         let is_printable = it.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
         !it.trim().is_empty() && it.len() <= max && is_printable && is_good(it)
@@ -160,7 +182,16 @@ fn list<T>(raw: &Raw, read: impl Fn(&Raw) -> Option<T>) -> Result<Vec<T>, Proble
     items.iter().map(|it| read(it).ok_or(Problem::Kind)).collect()
 }
 
-fn ports(raw: &Raw, set: fn(&mut Config, Ports)) -> Result<Reading, Problem> {
+fn addresses<C: 'static>(
+    raw: &Raw,
+    set: fn(&mut C, Vec<SocketAddr>),
+) -> Result<Reading<C>, Problem> {
+    let all = list(raw, |it| it.text()?.parse::<SocketAddr>().ok())?;
+    let some = Some(all).filter(|it| !it.is_empty()).ok_or(Problem::Kind)?;
+    Ok(reading(quoted_list(&some), some, set))
+}
+
+fn ports<C: 'static>(raw: &Raw, set: fn(&mut C, Ports)) -> Result<Reading<C>, Problem> {
     if raw.text() == Some("any") {
         return Ok(reading(quoted("any"), Ports::Any, set));
     }
@@ -208,16 +239,46 @@ fn rates(raw: &Raw) -> Result<BTreeMap<Currency, Amount>, Problem> {
     Ok(rates)
 }
 
-fn quoted(text: &str) -> String {
+fn rates_text(rates: &BTreeMap<Currency, Amount>) -> String {
+    let text = |(to, factor): (&Currency, &Amount)| format!("{to} = \"{factor}\"");
+    let texts: Vec<String> = rates.iter().map(text).collect();
+    if texts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", texts.join(", ")) }
+}
+
+fn base_url(text: &str) -> Result<Url, Problem> {
+    let url = Url::parse(text).map_err(|_| Problem::Kind)?;
+    let path = url.path().trim_end_matches('/');
+    if ENDPOINTS.iter().any(|it| path.ends_with(it)) {
+        let why = "it is the address that all paths begin with: leave out what follows /v1";
+        return Err(Problem::Value(why.to_owned()));
+    }
+    if url.fragment().is_some() {
+        return Err(Problem::Value("it must have no fragment".to_owned()));
+    }
+    match UpstreamUrl::new(&url, "chat/completions") {
+        Ok(_) => Ok(url),
+        Err(BadUrl::Scheme) => Err(Problem::Kind),
+        Err(BadUrl::Credentials) => {
+            Err(Problem::Value("a key belongs into api_key_file, not into the URL".to_owned()))
+        }
+        Err(bad @ (BadUrl::Host | BadUrl::Path)) => {
+            Err(Problem::Value(outbound::Error::Url(bad).to_string()))
+        }
+    }
+}
+
+pub(super) fn quoted(text: &str) -> String {
     // TOML's basic strings have the escapes of JSON's.
     serde_json::Value::from(text).to_string()
 }
 
-fn quoted_list<T: ToString>(items: &[T]) -> String {
+pub(super) fn quoted_list<T: ToString>(items: &[T]) -> String {
     let texts: Vec<String> = items.iter().map(|it| quoted(&it.to_string())).collect();
     format!("[{}]", texts.join(", "))
 }
 
+/// Ends of paths that somebody copied along with a base URL.
+const ENDPOINTS: [&str; 2] = ["/completions", "/models"];
 const LEVELS: [&str; 6] = ["error", "warn", "info", "debug", "trace", "off"];
 /// Characters of a log filter.
 const FILTER_CHARS_MAX: usize = 1_000;
@@ -255,7 +316,7 @@ mod tests {
 
     #[test]
     fn money_is_never_a_number_of_toml() {
-        let kind = Kind::Money(|_, _| ());
+        let kind = Kind::<Config>::Money(|_, _| ());
         check_good(&kind, &text("0.020"), "\"0.02\"");
         check_good(&kind, &words("0.02"), "\"0.02\"");
         check_bad(&kind, &Raw::Float("0.02".to_owned()), "write \"0.02\"");

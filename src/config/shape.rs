@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use crate::app;
 use crate::app::limiter::Rates;
+use crate::config::models::ModelSettings;
 use crate::delivery::StandardHeaders;
 use crate::domain::address::Network;
 use crate::domain::money::{Amount, Currency};
 use crate::domain::retry::Pauses;
 use crate::inbound::{self, TlsFiles};
+use crate::models::{Label, UpstreamTexts};
 use crate::outbound::Ports;
 use crate::store::Verify;
 use crate::sys::telemetry::Format;
@@ -43,6 +45,8 @@ pub struct Config {
     pub schedules: Schedules,
     /// Receivers and deliveries.
     pub webhooks: Webhooks,
+    /// Text models.
+    pub chat: Chat,
     /// What may be reached.
     pub outbound: Outbound,
 }
@@ -160,6 +164,21 @@ pub struct Webhooks {
     pub standard: StandardHeaders,
 }
 
+/// Text models.
+#[derive(Clone, Debug, Default)]
+pub struct Chat {
+    /// Those of the settings file.
+    pub models: Vec<ModelSettings>,
+    /// Whether the models that need no network are offered.
+    pub offers_offline: bool,
+    /// Whether their answers say what they are.
+    pub label: Label,
+    /// Whether the models of servers on this host are looked for at the start, and offered.
+    pub discovers: bool,
+    /// Whether callers see why an upstream refuses a request.
+    pub texts: UpstreamTexts,
+}
+
 /// What may be reached.
 #[derive(Clone, Debug)]
 pub struct Outbound {
@@ -229,6 +248,7 @@ impl Config {
                 },
                 standard: StandardHeaders::Sent,
             },
+            chat: Chat::default(),
             outbound: Outbound {
                 extra_roots: None,
                 allow: Vec::new(),

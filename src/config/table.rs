@@ -126,7 +126,8 @@ mod tests {
         let mut names = BTreeSet::new();
         let mut sections = Vec::new();
         for setting in Setting::all() {
-            let word = |it: &str| it.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'));
+            let letter = |it: u8| it.is_ascii_lowercase() || it.is_ascii_digit() || it == b'_';
+            let word = |it: &str| it.bytes().all(letter);
             assert!(word(setting.section()) && !setting.section().contains('_'));
             assert!(word(setting.key()), "{}", setting.name);
             assert!(names.insert(setting.variable()), "{} occurs twice", setting.name);

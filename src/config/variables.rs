@@ -48,7 +48,7 @@ pub(super) fn check(here: &Environment, faults: &mut Vec<Fault>) {
     for (name, _) in ours {
         let bare = name.strip_suffix(FILE_SUFFIX).unwrap_or(name);
         let is_known = |it: &str| Setting::all().any(|setting| setting.variable() == it);
-        if name == CONFIG_VARIABLE || is_known(bare) || is_known(name) {
+        if OF_COMMANDS.contains(&name) || is_known(bare) || is_known(name) {
             continue;
         }
         // Sections are single words, so the first mark ends the section.
@@ -61,6 +61,12 @@ pub(super) fn check(here: &Environment, faults: &mut Vec<Fault>) {
 
 /// The variable that names the settings file.
 pub(super) const CONFIG_VARIABLE: &str = "ERRAND_CONFIG";
+/// Variables that commands read: the settings file, and whom a client asks with which key.
+const OF_COMMANDS: [&str; 3] = [CONFIG_VARIABLE, BASE_URL_VARIABLE, API_KEY_VARIABLE];
+/// The variable with the base URL that commands of clients ask.
+pub const BASE_URL_VARIABLE: &str = "ERRAND_BASE_URL";
+/// The variable with the key that they show.
+pub const API_KEY_VARIABLE: &str = "ERRAND_API_KEY";
 /// What follows a variable's name when its value is in a file.
 const FILE_SUFFIX: &str = "_FILE";
 /// Bytes of a file that has one value.
@@ -96,6 +102,7 @@ mod tests {
         );
         let good = [("ERRAND_CONFIG", "x"), ("ERRAND_DATA_DIR", "x"), ("ERRAND_PORT", "x")];
         assert!(faults(&good).is_empty());
+        assert!(faults(&[("ERRAND_BASE_URL", "x"), ("ERRAND_API_KEY", "x")]).is_empty());
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The table of settings, its second half: what the daemon does for its callers.
 
+use std::time::Duration;
+
 use crate::config::fit::of_usize;
 use crate::config::kind::Kind;
 use crate::config::rows::row;
@@ -9,10 +11,10 @@ use crate::config::table::Setting;
 use crate::delivery::StandardHeaders;
 use crate::domain::limits::{RECEIVERS_MAX, SCHEDULES_MAX};
 use crate::domain::retry::FirstAttempt;
-use std::time::Duration;
+use crate::models::{Label, UpstreamTexts};
 
 /// The settings of what it does.
-pub(super) static ROWS: [Setting; 22] = [
+pub(super) static ROWS: [Setting; 26] = [
     row(
         "runs.retention",
         Kind::SpanOr(MINUTE, TEN_YEARS, "never", |it, span| it.runs.retention = span),
@@ -143,6 +145,47 @@ pub(super) static ROWS: [Setting; 22] = [
         Is("on"),
         Restart,
         "Whether the headers of Standard Webhooks are sent beside the service's own.",
+    ),
+    row(
+        "chat.offline_models",
+        Kind::Word(&["on", "off"], |it, word| it.chat.offers_offline = word != "off"),
+        Is("on"),
+        Restart,
+        "Whether the models that need no network are offered: offline/echo, offline/extract and \
+         offline/lorem-stream.",
+    ),
+    row(
+        "chat.offline_label",
+        Kind::Word(&["on", "off"], |it, word| {
+            it.chat.label = match word {
+                "off" => Label::Hidden,
+                _ => Label::Shown,
+            };
+        }),
+        Is("on"),
+        Restart,
+        "Whether every answer of an offline model begins with [offline model].",
+    ),
+    row(
+        "chat.discover",
+        Kind::Word(&["on", "off"], |it, word| it.chat.discovers = word != "off"),
+        Modes("off", "on"),
+        Restart,
+        "Whether the models of Ollama at 127.0.0.1:11434 and of llama.cpp at 127.0.0.1:8080 are \
+         offered free of charge; for `errand dev` only.",
+    ),
+    row(
+        "chat.expose_upstream_errors",
+        Kind::Word(&["on", "off"], |it, word| {
+            it.chat.texts = match word {
+                "on" => UpstreamTexts::Show,
+                _ => UpstreamTexts::Hide,
+            };
+        }),
+        Is("off"),
+        Restart,
+        "Whether callers see in an upstream's own words, cut and without secrets, why it refuses a \
+         request.",
     ),
     row(
         "outbound.extra_roots",

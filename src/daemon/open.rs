@@ -12,6 +12,7 @@ use crate::daemon::registry::{Way, registry};
 use crate::daemon::{StartError, World};
 use crate::delivery::Sender;
 use crate::domain::receiver::UrlPolicy;
+use crate::models::Model;
 use crate::outbound::{Client, Guard, GuardConfig, Ports, Trust};
 use crate::store::{self, Disk, Options, Seal, Store, seal};
 use crate::sys::clock::Clock;
@@ -25,6 +26,8 @@ pub struct Opened {
     pub app: App,
     /// The file.
     pub store: Store,
+    /// The models that are offered, in the order of their names.
+    pub models: Vec<Arc<Model>>,
     /// What posts webhooks.
     pub(super) sender: Sender,
     /// The way out for agents.
@@ -52,7 +55,8 @@ pub async fn open(
         dialer: &world.dialer,
         trust: trust(config, &world)?,
     };
-    let models = registry(way)?;
+    let models = registry(way, &config.chat).await?;
+    let offered = models.list().map(Arc::clone).collect();
     let catalogue = Catalogue::built_in(urls).with(world.agents);
     let catalogue = catalogue.map_err(|it| StartError::Kind(it.to_string()))?;
     let (clock, entropy) = (world.clock, world.entropy);
@@ -90,7 +94,7 @@ pub async fn open(
         seal,
     });
     let app = app.map_err(StartError::App)?;
-    Ok(Opened { app, store, sender, client })
+    Ok(Opened { app, store, models: offered, sender, client })
 }
 
 /// The seal of the secrets in the file. A file without secrets gets a master key now.

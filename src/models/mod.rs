@@ -75,6 +75,7 @@ mod dialect;
 mod reading;
 mod refused;
 mod sse;
+pub use sse::{Event, EventReader, TooLong};
 mod transcript;
 
 mod offline;

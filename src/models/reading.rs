@@ -80,7 +80,7 @@ impl Reading {
     /// The text of the next event that has some.
     fn ready_text(&mut self) -> Result<Option<String>, Fault> {
         let Form::Events(events) = &mut self.form else { return Ok(None) };
-        while let Some(event) = events.next() {
+        while let Some(event) = events.next_event() {
             let text = self.transcript.take(&event)?;
             if self.transcript.is_whole() && self.rest_until.is_none() {
                 self.rest_until = Some(self.clock.mark().after(REST_SPAN));

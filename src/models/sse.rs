@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 /// Reads events out of bytes.
 #[derive(Debug)]
-pub(super) struct EventReader {
+pub struct EventReader {
     line: Vec<u8>,
     event: Event,
     has_data: bool,
@@ -20,19 +20,27 @@ pub(super) struct EventReader {
 
 /// One event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Event {
+pub struct Event {
     /// Its data; lines are joined with LF.
-    pub(super) data: Vec<u8>,
+    pub data: Vec<u8>,
     /// Whether it was named as an error.
-    pub(super) is_error: bool,
+    pub is_error: bool,
 }
 
 /// A line, or all data of an event, is longer than any sensible one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooLong;
+pub struct TooLong;
+
+impl Default for EventReader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl EventReader {
-    pub(super) const fn new() -> Self {
+    /// Nothing read yet.
+    #[must_use]
+    pub const fn new() -> Self {
         Self {
             line: Vec::new(),
             event: Event { data: Vec::new(), is_error: false },
@@ -44,7 +52,11 @@ impl EventReader {
     }
 
     /// Takes the next bytes of the stream.
-    pub(super) fn feed(&mut self, mut bytes: &[u8]) -> Result<(), TooLong> {
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`]: the stream is none, or a hostile one.
+    pub fn feed(&mut self, mut bytes: &[u8]) -> Result<(), TooLong> {
         loop {
             if self.skips_lf && !bytes.is_empty() {
                 bytes = bytes.strip_prefix(b"\n").unwrap_or(bytes);
@@ -62,7 +74,11 @@ impl EventReader {
     }
 
     /// Takes the end of the stream.
-    pub(super) fn end(&mut self) -> Result<(), TooLong> {
+    ///
+    /// # Errors
+    ///
+    /// [`TooLong`], as [`EventReader::feed`].
+    pub fn end(&mut self) -> Result<(), TooLong> {
         if !self.line.is_empty() {
             self.end_line()?;
         }
@@ -71,7 +87,8 @@ impl EventReader {
     }
 
     /// The next event that is complete.
-    pub(super) fn next(&mut self) -> Option<Event> {
+    #[must_use]
+    pub fn next_event(&mut self) -> Option<Event> {
         self.ready.pop_front()
     }
 
@@ -154,7 +171,7 @@ mod tests {
             reader.feed(piece).unwrap();
         }
         reader.end().unwrap();
-        std::iter::from_fn(|| reader.next()).collect()
+        std::iter::from_fn(|| reader.next_event()).collect()
     }
 
     #[track_caller]

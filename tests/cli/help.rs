@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::support::Errand;
 
 /// Every verb that has a help of its own.
-const VERBS: [&str; 37] = [
+const VERBS: [&str; 42] = [
     "",
     "try",
     "dev",
@@ -32,6 +32,11 @@ const VERBS: [&str; 37] = [
     "schedule delete",
     "schedule run",
     "schedule preview",
+    "models",
+    "models list",
+    "models test",
+    "models price",
+    "chat",
     "webhook",
     "webhook sign",
     "webhook verify",

@@ -6,7 +6,6 @@
 mod args;
 pub(super) use args::{ListenArgs, TriggerArgs, WebhookVerb};
 
-mod input;
 mod saved;
 mod secret;
 

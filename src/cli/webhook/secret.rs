@@ -3,8 +3,8 @@
 use crate::cli::command::Here;
 use crate::cli::dev_file::{self, DevFile, Found};
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::input;
 use crate::cli::webhook::args::SecretArgs;
-use crate::cli::webhook::input;
 use crate::config::Mode;
 use crate::domain::signature::SigningSecret;
 

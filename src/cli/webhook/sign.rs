@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 
 use crate::cli::command::Here;
 use crate::cli::exit::Failure;
+use crate::cli::input;
 use crate::cli::webhook::args::SignArgs;
-use crate::cli::webhook::{input, secret, signed};
+use crate::cli::webhook::{secret, signed};
 use crate::domain::limits::BODY_BYTES_MAX;
 use crate::sys::clock::Clock;
 

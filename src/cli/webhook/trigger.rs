@@ -10,11 +10,13 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use url::Url;
 
+use crate::cli::access::trust;
 use crate::cli::command::Here;
 use crate::cli::exit::{Exit, Failure, with_sources};
+use crate::cli::input;
 use crate::cli::webhook::args::{Tamper, TriggerArgs};
 use crate::cli::webhook::judge::EVENT_ID;
-use crate::cli::webhook::{input, secret, signed};
+use crate::cli::webhook::{secret, signed};
 use crate::config::Mode;
 use crate::domain::event::{Event, EventId};
 use crate::domain::id::{Id, Receiver};
@@ -22,7 +24,7 @@ use crate::domain::limits::BODY_BYTES_MAX;
 use crate::domain::receiver::{ReceiverUrl, UrlPolicy};
 use crate::domain::signature::SigningSecret;
 use crate::outbound::{
-    Ask, Client, Guard, GuardConfig, Limits, Method, Opened, SystemResolver, TcpDialer, Trust,
+    Ask, Client, Guard, GuardConfig, Limits, Method, Opened, SystemResolver, TcpDialer,
 };
 use crate::sys::clock::Clock;
 use crate::sys::entropy::Entropy;
@@ -133,12 +135,7 @@ fn headers(
 
 fn client(here: &Here, clock: Clock) -> Result<Client, Failure> {
     let config = here.load_as(Mode::Dev, None, &[])?.config;
-    let bad = |why: String| Failure::new(Exit::BadConfig, format!("outbound.extra_roots: {why}"));
-    let roots = match &config.outbound.extra_roots {
-        Some(path) => std::fs::read(path).map_err(|it| bad(it.to_string()))?,
-        None => Vec::new(),
-    };
-    let trust = Trust::new(clock.clone(), &roots).map_err(|it| bad(it.to_string()))?;
+    let trust = trust(&config, &clock)?;
     let resolver = Arc::new(SystemResolver::new(clock.clone()));
     let guard = Guard::new(GuardConfig::development());
     let metrics = Arc::new(Metrics::default());

@@ -6,12 +6,13 @@ use serde_json::json;
 
 use crate::cli::command::Here;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::input;
 use crate::cli::webhook::args::VerifyArgs;
 use crate::cli::webhook::judge::{
     Believed, Delivery, Doubt, EVENT_ID, Receiver, SIGNATURE, TIMESTAMP, or_dash, span,
 };
 use crate::cli::webhook::saved::Saved;
-use crate::cli::webhook::{input, secret};
+use crate::cli::webhook::secret;
 use crate::domain::limits::BODY_BYTES_MAX;
 use crate::sys::clock::Clock;
 

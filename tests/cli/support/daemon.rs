@@ -39,6 +39,8 @@ impl Daemon {
 
     #[track_caller]
     pub fn of(command: &mut Command) -> Self {
+        // What else runs on this host is none of a test's business.
+        command.env("ERRAND_CHAT_DISCOVER", "off");
         let mut child = command.stdin(Stdio::null()).spawn().unwrap();
         let (tx, lines) = mpsc::channel();
         let out = BufReader::new(child.stdout.take().unwrap());

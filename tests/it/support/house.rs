@@ -65,6 +65,7 @@ impl House {
         let price = Amount::parse(PRICE).unwrap();
         config.agents.prices.insert(KIND.to_owned(), price);
         config.agents.prices.insert("seo_audit".to_owned(), price);
+        config.chat.discovers = false;
         config.queue.workers = 4;
         config.queue.account_workers = 4;
         change(&mut config);

@@ -1,4 +1,4 @@
-//! Reads what a developer saved: a file or standard input, byte for byte and bounded.
+//! Reads what somebody saved or types: a file or standard input, byte for byte and bounded.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,7 +21,7 @@ pub(super) fn read(path: &str, max: usize) -> Result<Vec<u8>, Failure> {
         Failure::new(exit, format!("{name} could not be read: {error}"))
     })?;
     if bytes.len() > max {
-        let what = format!("{name} has more than {max} bytes; no webhook is that large");
+        let what = format!("{name} has more than {max} bytes, which is more than is ever taken");
         return Err(Failure::new(Exit::Usage, what));
     }
     Ok(bytes)
