@@ -298,7 +298,7 @@ impl Canary {
         };
         match self.sender.send(&post).await.verdict {
             Verdict::Failed { fault, .. } => fault.reason,
-            other => panic!("{host}: {other:?}"),
+            it @ (Verdict::Delivered { .. } | Verdict::NotSent) => panic!("{host}: {it:?}"),
         }
     }
 

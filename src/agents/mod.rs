@@ -13,6 +13,7 @@ pub mod step_log;
 pub mod catalogue;
 
 pub mod page;
+pub mod scan;
 pub mod seo;
 
 pub mod languages;
@@ -23,5 +24,6 @@ pub use bench::Bench;
 pub use catalogue::Catalogue;
 pub use input::{InputError, Problem};
 pub use parsers::{Parsers, Patience};
+pub use scan::CompetitorScan;
 pub use seo::SeoAudit;
 pub use step_log::{StepLog, TimedStep};

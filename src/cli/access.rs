@@ -27,11 +27,14 @@ use crate::sys::clock::Clock;
 /// Whom to ask, and as whom; without flags or variables as `dev.json` of the data directory says.
 #[derive(Args, Debug)]
 pub(super) struct AccessArgs {
-    /// The base URL of the API, up to /v1 [ERRAND_BASE_URL; default: that of dev.json]
-    #[arg(long)]
+    #[arg(long, help = "The base URL of the API, up to /v1 [ERRAND_BASE_URL; default: dev.json]")]
     pub(super) url: Option<String>,
-    /// A file with the API key [ERRAND_API_KEY has the key itself; default: that of dev.json]
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "A file with the API key [ERRAND_API_KEY has the key \
+                                             itself; default: dev.json]"
+    )]
     pub(super) key_file: Option<String>,
 }
 
@@ -119,13 +122,7 @@ impl Access {
         let limits = UpstreamLimits { first_byte: FIRST_BYTE_WAIT, ..UpstreamLimits::default() };
         let ask = UpstreamAsk { url: &url, bearer: Some(&self.bearer), body, limits, until };
         let asked = Box::pin(self.upstreams.ask(&ask)).await;
-        let mut answer = asked.map_err(|error| match error {
-            Error::Connect(ConnectError::Refused) => {
-                Failure::new(Exit::NotRunning, format!("nobody listens at {}", self.base))
-                    .then("start it with `errand dev` or `errand serve`, or name another --url")
-            }
-            error => Failure::new(Exit::Failed, format!("{} did not answer: {error}", self.base)),
-        })?;
+        let mut answer = asked.map_err(|it| self.silence(it))?;
         if (200..300).contains(&answer.status) {
             return Ok(answer);
         }
@@ -135,6 +132,15 @@ impl Access {
         let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
         let refused = Answer { status, body }.success().err();
         Err(refused.unwrap_or_else(|| Failure::new(Exit::Failed, "the API refused")))
+    }
+
+    /// The failure of a request without an answer.
+    fn silence(&self, error: Error) -> Failure {
+        if error == Error::Connect(ConnectError::Refused) {
+            return Failure::new(Exit::NotRunning, format!("nobody listens at {}", self.base))
+                .then("start it with `errand dev` or `errand serve`, or name another --url");
+        }
+        Failure::new(Exit::Failed, format!("{} did not answer: {error}", self.base))
     }
 }
 

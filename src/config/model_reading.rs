@@ -321,7 +321,7 @@ mod tests {
         check_refused(&list("[]"), &["4: upstreams must be a list"]);
         check_refused(&list("[\"http://a.example\"]"), &["4: upstreams must be a list"]);
         check_refused(&list("[{}]"), &["4: nobody is there to answer"]);
-        let nine = vec!["{ base_url = \"http://a.example\" }"; 9].join(", ");
+        let nine = ["{ base_url = \"http://a.example\" }"; 9].join(", ");
         check_refused(&list(&format!("[{nine}]")), &["4: a model has at most 8 upstreams"]);
     }
 }

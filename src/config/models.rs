@@ -61,19 +61,18 @@ pub(super) fn read(
 ) -> Vec<(ModelSettings, EffectiveModel)> {
     let mut reader = Reader { path, here, faults };
     let Some(line) = lines.iter().find(|it| it.name == MODELS_KEY) else { return Vec::new() };
-    let blocks = match &line.value {
-        Raw::Tables(blocks) if blocks.len() <= MODELS_MAX => blocks,
-        Raw::Tables(_) => {
-            reader.fault(line.line, format!("there are more than {MODELS_MAX} models"));
-            return Vec::new();
-        }
-        Raw::List(items) if items.is_empty() => return Vec::new(),
-        other => {
-            let what = format!("models are written as [[models]], not as {}", other.shown());
+    let Raw::Tables(blocks) = &line.value else {
+        // An empty list is a list without models.
+        if line.value != Raw::List(Vec::new()) {
+            let what = format!("models are written as [[models]], not as {}", line.value.shown());
             reader.fault(line.line, what);
-            return Vec::new();
         }
+        return Vec::new();
     };
+    if blocks.len() > MODELS_MAX {
+        reader.fault(line.line, format!("there are more than {MODELS_MAX} models"));
+        return Vec::new();
+    }
     let mut lines_of: BTreeMap<ModelId, usize> = BTreeMap::new();
     let mut found = Vec::new();
     for block in blocks {

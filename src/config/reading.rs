@@ -62,18 +62,10 @@ impl<C: 'static> Kind<C> {
                 let count = count(raw, min, max)?;
                 Ok((count.to_string(), count))
             }),
-            Self::Word(words, set) => {
-                let known = |text| words.iter().find(|it| **it == text);
-                let word = *raw.text().and_then(known).ok_or(Problem::Kind)?;
-                Ok(Reading { text: quoted(word), apply: Box::new(move |it| set(it, word)) })
-            }
+            Self::Word(words, set) => word(raw, words, set),
             Self::Filter(set) => line(raw, FILTER_CHARS_MAX, is_filter, set),
             Self::Line(max, set) => line(raw, max, |_| true, set),
-            Self::Addresses(set) => {
-                let all = list(raw, |it| it.text()?.parse::<SocketAddr>().ok())?;
-                let some = Some(all).filter(|it| !it.is_empty()).ok_or(Problem::Kind)?;
-                Ok(reading(quoted_list(&some), some, set))
-            }
+            Self::Addresses(set) => addresses(raw, set),
             Self::AddressOr(set) => unless("off", raw, set, || {
                 let address: Option<SocketAddr> = raw.text().and_then(|it| it.parse().ok());
                 let address = address.ok_or(Problem::Kind)?;
@@ -94,10 +86,7 @@ impl<C: 'static> Kind<C> {
             }
             Self::Rates(set) => {
                 let rates = rates(raw)?;
-                let text = |(to, factor): (&Currency, &Amount)| format!("{to} = \"{factor}\"");
-                let texts: Vec<String> = rates.iter().map(text).collect();
-                let all = format!("{{ {} }}", texts.join(", "));
-                Ok(reading(if rates.is_empty() { "{}".to_owned() } else { all }, rates, set))
+                Ok(reading(rates_text(&rates), rates, set))
             }
             Self::Truth(set) => {
                 let truth = raw.truth().ok_or(Problem::Kind)?;
@@ -156,6 +145,16 @@ fn count(raw: &Raw, min: u32, max: u32) -> Result<u32, Problem> {
     within(raw.digits().and_then(|it| it.parse().ok()).ok_or(Problem::Kind)?, min, max)
 }
 
+fn word<C: 'static>(
+    raw: &Raw,
+    words: &[&'static str],
+    set: fn(&mut C, &str),
+) -> Result<Reading<C>, Problem> {
+    let known = |text| words.iter().find(|it| **it == text);
+    let word = *raw.text().and_then(known).ok_or(Problem::Kind)?;
+    Ok(Reading { text: quoted(word), apply: Box::new(move |it| set(it, word)) })
+}
+
 fn line<C: 'static>(
     raw: &Raw,
     max: usize,
@@ -181,6 +180,15 @@ fn is_filter(text: &str) -> bool {
 fn list<T>(raw: &Raw, read: impl Fn(&Raw) -> Option<T>) -> Result<Vec<T>, Problem> {
     let items = raw.items().ok_or(Problem::Kind)?;
     items.iter().map(|it| read(it).ok_or(Problem::Kind)).collect()
+}
+
+fn addresses<C: 'static>(
+    raw: &Raw,
+    set: fn(&mut C, Vec<SocketAddr>),
+) -> Result<Reading<C>, Problem> {
+    let all = list(raw, |it| it.text()?.parse::<SocketAddr>().ok())?;
+    let some = Some(all).filter(|it| !it.is_empty()).ok_or(Problem::Kind)?;
+    Ok(reading(quoted_list(&some), some, set))
 }
 
 fn ports<C: 'static>(raw: &Raw, set: fn(&mut C, Ports)) -> Result<Reading<C>, Problem> {
@@ -229,6 +237,12 @@ fn rates(raw: &Raw) -> Result<BTreeMap<Currency, Amount>, Problem> {
         rates.insert(currency, factor);
     }
     Ok(rates)
+}
+
+fn rates_text(rates: &BTreeMap<Currency, Amount>) -> String {
+    let text = |(to, factor): (&Currency, &Amount)| format!("{to} = \"{factor}\"");
+    let texts: Vec<String> = rates.iter().map(text).collect();
+    if texts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", texts.join(", ")) }
 }
 
 fn base_url(text: &str) -> Result<Url, Problem> {

@@ -142,6 +142,8 @@ pub struct Agents {
     pub user_agent: String,
     /// The shortest time between two requests to one host.
     pub politeness: Duration,
+    /// The pause before a change is looked at a second time.
+    pub confirm_pause: Duration,
 }
 
 /// Schedules.
@@ -192,6 +194,13 @@ pub struct Outbound {
     pub ports: Ports,
 }
 
+impl Agents {
+    /// Notes what a run of `kind` costs.
+    pub(super) fn set_price(&mut self, kind: &str, price: Amount) {
+        self.prices.insert(kind.to_owned(), price);
+    }
+}
+
 impl Mode {
     /// The word for it, which is that of its command.
     #[must_use]
@@ -226,6 +235,7 @@ impl Config {
                 prices: BTreeMap::new(),
                 user_agent: String::new(),
                 politeness: Duration::ZERO,
+                confirm_pause: Duration::ZERO,
             },
             schedules: Schedules { is_on: true, rules: app::schedules::Rules::default() },
             webhooks: Webhooks {

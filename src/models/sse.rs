@@ -31,6 +31,12 @@ pub struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLong;
 
+impl Default for EventReader {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl EventReader {
     /// Nothing read yet.
     #[must_use]

@@ -93,7 +93,9 @@ impl Entropy {
     /// Makes a new id, which sorts after all ids made before.
     pub fn id<T>(&self, now: Timestamp) -> Id<T> {
         let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let millis = now.millis().max(last.told);
+        // As long as the clock is behind, it sorts after whatever has the time that was told last.
+        let is_behind = now.millis() < last.told;
+        let millis = if is_behind { last.told.saturating_add(1) } else { now.millis() };
         if millis > last.millis {
             (last.millis, last.counter) = (millis, 0);
         } else if last.counter < COUNTER_MAX {
@@ -168,7 +170,8 @@ mod tests {
         let told = times.map(|it| entropy.time_of_id(it).millis() - noon.millis());
         assert_eq!(told, [0, 0, 1, 2]);
         let id: Id<id::Run> = entropy.id(noon.before(hour));
-        assert_eq!(id.born_at().millis() - noon.millis(), 2);
+        assert_eq!(id.born_at().millis() - noon.millis(), 3);
+        assert_eq!(entropy.time_of_id(noon).millis() - noon.millis(), 4);
         assert_eq!(entropy.time_of_id(noon.after(hour)), noon.after(hour));
     }
 

@@ -14,5 +14,6 @@ mod chat;
 mod health;
 mod loops;
 mod money;
+mod schedules;
 mod sim;
 mod webhooks;

@@ -58,7 +58,7 @@ async fn a_quick_receiver_that_becomes_a_black_hole_is_not_claimed_ahead_again_a
     house.clock.sleep(Duration::from_secs(13)).await;
     // What was claimed is given back once.
     let made = writes() - before;
-    assert!((1..=2).contains(&made) || made < 300, "{made} writes in thirteen seconds");
+    assert!(made < 300, "{made} writes in thirteen seconds");
     assert_eq!(receiver.count(), count);
     receiver.always(Act::Answer(204));
     settled(&house, &[&hook]).await;

@@ -11,7 +11,7 @@ use super::hooks::{
     HOOKS, Hook, connect, delete, fill, house_with, log, minutes, only, page, run, settled,
 };
 use crate::support::receiver::Request;
-use crate::support::{Act, House, Receiver, golden, shown};
+use crate::support::{Act, House, Receiver, Reply, golden, shown};
 
 #[tokio::test(start_paused = true)]
 async fn a_full_backlog_gives_up_its_oldest_delivery_and_says_so() {
@@ -73,6 +73,12 @@ async fn nearly_full(room: u64) -> (House, Receiver, Hook) {
     (house, receiver, hook)
 }
 
+/// A reply without what is another one each time.
+fn timeless(reply: &Reply) -> String {
+    let (id, date) = (reply.header("x-request-id").unwrap(), reply.header("date").unwrap());
+    shown(reply).replace(id, "(id)").replace(date, "(date)")
+}
+
 async fn total(house: &House, hook: &Hook, status: &str) -> u64 {
     let page = page(house, hook, &format!("limit=1&status={status}")).await;
     page["total"].as_u64().unwrap()
@@ -98,7 +104,6 @@ async fn nothing_is_sent_again_by_hand_at_the_price_of_what_waits() {
     receiver.always(Act::Hang);
     assert_eq!(recover().await, 2);
     assert_eq!((recover().await, total(&house, &hook, "failed").await), (json!(0), 6));
-    let path = resend_path(&house, &hook, "failed").await;
     let page = page(&house, &hook, "limit=200&status=failed").await;
     assert!(page["data"].as_array().unwrap().iter().all(|it| it["attempts"] == 6), "{page}");
     // Two of the failed ones are on their way again; a third one has no room.
@@ -112,13 +117,12 @@ async fn nothing_is_sent_again_by_hand_at_the_price_of_what_waits() {
             refused.push(reply);
         }
     }
-    assert_eq!((refused.len(), path.is_empty()), (3, false));
+    assert_eq!(refused.len(), 3);
     for reply in &refused {
         assert_eq!((reply.status, reply.code().as_str()), (429, "backlog_full"), "{}", reply.raw);
         assert_eq!(reply.header("retry-after"), Some("60"));
     }
-    let id = refused[0].header("x-request-id").unwrap();
-    golden("webhooks/backlog-full.txt", &shown(&refused[0]).replace(id, "(id)"));
+    golden("webhooks/backlog-full.txt", &timeless(&refused[0]));
     assert_eq!(total(&house, &hook, "failed").await, 6);
     house.examine().await;
 
@@ -143,8 +147,7 @@ async fn an_event_is_sent_again_a_limited_number_of_times() {
     }
     let refused = house.ask("POST", &path, None).await;
     assert_eq!((refused.status, refused.code().as_str()), (400, "too_many_resends"));
-    let id = refused.header("x-request-id").unwrap();
-    golden("webhooks/too-many-resends.txt", &shown(&refused).replace(id, "(id)"));
+    golden("webhooks/too-many-resends.txt", &timeless(&refused));
     assert_eq!(receiver.count(), 21);
     // It is counted for each receiver.
     let path = resend_path(&house, &other, "delivered").await;

@@ -93,6 +93,29 @@ async fn a_damaged_record_keeps_nobody_elses_results_from_being_recorded() {
     }
 }
 
+/// What waits for a receiver is cancelled with it, also when one of it cannot be read.
+#[tokio::test(start_paused = true)]
+async fn a_receiver_with_a_damaged_record_can_be_disabled() {
+    for record in [Record::Delivery, Record::Open, Record::Standing] {
+        let (mut house, receiver, hook) = house_with(Act::Answer(204), minutes).await;
+        let over = run(&house, json!({})).await;
+        let line = page(&house, &hook, "").await["data"][0].clone();
+        let next = run(&house, json!({})).await;
+        house.stop().await;
+        harm(&house, record, &hook, &line);
+        house.start().await;
+        delete(&house, &hook).await;
+        house.clock.sleep(Duration::from_mins(2)).await;
+        let cancelled = if record == Record::Standing { 2 } else { 1 };
+        assert_eq!(total(&house, &hook, "cancelled").await, cancelled, "{record:?}");
+        assert_eq!(receiver.count(), 0, "{record:?}");
+        for run in [&over, &next] {
+            assert_eq!(house.ask("DELETE", &path_of(run), None).await.status, 204, "{record:?}");
+        }
+        house.examine().await;
+    }
+}
+
 /// It is damaged while an attempt is under way, and the daemon dies: the next start counts the
 /// attempts of all.
 #[tokio::test(start_paused = true)]
