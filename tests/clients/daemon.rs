@@ -21,7 +21,7 @@ impl Daemon {
         let dir = tempfile::tempdir().unwrap();
         let settings: String = ["paid", "cut", "broken"].map(|it| model(it, upstream)).concat();
         std::fs::write(dir.path().join("errand.toml"), settings).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_errand"));
+        let mut command = errand();
         command.args(["dev", "--listen", "127.0.0.1:0", "--data-dir", "data"]);
         command.args(["--config", "errand.toml"]).current_dir(dir.path());
         command.env("ERRAND_CHAT_DISCOVER", "off").stdout(Stdio::piped());
@@ -61,7 +61,7 @@ impl Daemon {
     }
 
     fn operator(&self, words: &[&str]) -> Value {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_errand"));
+        let mut command = errand();
         command.args(words).args(["--output", "json", "--data-dir"]);
         let done = command.arg(self.dir.path().join(Path::new("data"))).output().unwrap();
         let text = String::from_utf8_lossy(&done.stdout);
@@ -77,6 +77,13 @@ impl Drop for Daemon {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The binary, without the settings of this test: it would call them unknown ones of its own.
+fn errand() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_errand"));
+    command.env_remove("ERRAND_TEST_PYTHONPATH").env_remove("ERRAND_TEST_NODE_PATH");
+    command
 }
 
 /// A model whose tokens cost a millionth each.
