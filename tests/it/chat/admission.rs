@@ -101,6 +101,13 @@ fn hold(max_tokens: u64) -> i64 {
     85_000 + 2_000 * i64::try_from(max_tokens.min(4_000)).unwrap()
 }
 
+/// The end of a chat whose upstream counted so many tokens.
+const fn end(prompt_tokens: u64, completion_tokens: u64) -> End {
+    let usage = Usage { prompt_tokens, completion_tokens };
+    let count = Some(Count { usage, source: CountSource::Upstream });
+    End { finish: FinishReason::Stop, count }
+}
+
 impl Story {
     async fn new() -> Self {
         let models = [Plan::priced(MODEL, &[HOST])];
@@ -165,13 +172,10 @@ impl Story {
                         Err(_) => Done::Failed,
                     }
                 }
-                Act::Settle(_, prompt_tokens, completion_tokens) => {
+                Act::Settle(_, prompt, completion) => {
                     let (mut chat, promise) = chat.unwrap();
-                    let usage = Usage { prompt_tokens, completion_tokens };
-                    let count = Some(Count { usage, source: CountSource::Upstream });
-                    let end = End { finish: FinishReason::Stop, count };
                     chat.deliver("Hi");
-                    let paid = chat.settle(Some(&end)).await;
+                    let paid = chat.settle(Some(&end(prompt, completion))).await;
                     Done::Over(promise, paid.ok().map(|it| it.cost.nanos()))
                 }
                 Act::Leave(_, bytes) => {

@@ -180,9 +180,7 @@ async fn read_request(stream: &mut Served) -> Option<String> {
                 return Some(text.into_owned());
             }
         }
-        if stream.read_buf(&mut bytes).await.ok().filter(|it| *it > 0).is_none() {
-            return None;
-        }
+        stream.read_buf(&mut bytes).await.ok().filter(|it| *it > 0)?;
     }
 }
 
