@@ -297,3 +297,27 @@ fn what_is_shown_of_models_is_a_settings_file_with_the_same_models() {
     let listing = errand.run(&["config", "keys"]).out;
     assert!(listing.contains("[[models]] input_per_million\n"), "{listing}");
 }
+
+#[test]
+fn the_example_of_the_readme_is_a_good_settings_file() {
+    let readme = include_str!("../../README.md");
+    let (_, example) = readme.split_once("```toml\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let errand = Errand::new();
+    let file = errand.file("errand.toml", example);
+    let shown = errand.json(&["config", "show", "--config", &file]);
+    let ids: Vec<&Value> = shown["models"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
+    assert_eq!(ids, ["local/llama3.2", "local/qwen", "hosted/large"]);
+}
+
+#[test]
+fn a_daemon_for_customers_gives_nothing_away_that_it_finds() {
+    let errand = Errand::new();
+    let file = errand.file("errand.toml", "[chat]\ndiscover = \"on\"\n");
+    let said = errand.refusal(7, &["config", "check", &file]);
+    assert!(said.contains("errand.toml:2: chat.discover is for `errand dev`"), "{said}");
+    let shown = errand.json(&["config", "show"]);
+    let settings = shown["settings"].as_array().unwrap();
+    let discover = settings.iter().find(|it| it["key"] == "chat.discover").unwrap();
+    assert_eq!(discover["value"], "\"off\"");
+}
