@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::api::chat_fault;
 use crate::api::row::{INVALID, OVERLOADED, RATE, Row, bad, field_row, row};
 use crate::app;
 use crate::domain::cron::CronError;
@@ -20,6 +21,13 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
         app::Error::Balance { required, available, currency } => {
             balance_row(required, available, currency)
         }
+        app::Error::UnknownModel => chat_fault::unknown_row(),
+        app::Error::Chat(refusal) => chat_fault::refusal_row(&refusal),
+        app::Error::ChatBalance { required, available, currency, affordable } => {
+            chat_fault::balance_row(required, available, currency, affordable)
+        }
+        app::Error::TooManyChats { limit } => chat_fault::crowded_row(limit),
+        app::Error::Model(fault) => chat_fault::fault_row(&fault),
         app::Error::QueueFull { limit } => {
             let message =
                 format!("{limit} runs wait or run already. Try again when some are over.");
@@ -58,18 +66,8 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
             bad("too_many_keys", &format!("The account has {limit} live keys already. Revoke one."))
         }
         app::Error::Amount(problem) => bad("invalid_value", &format!("{problem}.")).about("amount"),
-        app::Error::StorageFull => row(
-            503,
-            OVERLOADED,
-            "storage_full",
-            "The server's disk is full. Nothing was done; try again later.",
-        ),
-        app::Error::Overloaded => row(
-            503,
-            OVERLOADED,
-            "overloaded",
-            "The server is overloaded. Nothing was done; try again later.",
-        ),
+        app::Error::StorageFull => later("storage_full", "The server's disk is full."),
+        app::Error::Overloaded => later("overloaded", "The server is overloaded."),
         app::Error::Internal(_) => row(
             500,
             "api_error",
@@ -111,4 +109,9 @@ fn cron_row(error: &CronError) -> Row {
     bad("invalid_cron", &format!("The cron expression cannot be used: {error}."))
         .about("cron")
         .detailed(details)
+}
+
+/// A server that cannot now.
+fn later(code: &'static str, why: &str) -> Row {
+    row(503, OVERLOADED, code, &format!("{why} Nothing was done; try again later."))
 }

@@ -15,6 +15,9 @@ mod view;
 
 mod account;
 mod agents;
+mod chat;
+mod chat_fault;
+mod models;
 mod runs;
 mod schedule_view;
 mod schedules;

@@ -77,7 +77,7 @@ pub struct FullSchedule {
     pub schedule: Schedule,
     /// How its last run does; none when it has none, or when that was deleted.
     pub last_status: Option<Status>,
-    /// What one run costs; none when the kind is not served to the account any more.
+    /// What one run costs; none when the kind cannot be scheduled any more.
     pub price: Option<Amount>,
 }
 
@@ -308,7 +308,7 @@ impl App {
     }
 
     fn full(&self, owner: Owner, schedule: Schedule, last_status: Option<Status>) -> FullSchedule {
-        let price = self.0.prices.of_run(&schedule.kind, owner.currency);
+        let price = schedulable(self, owner, &schedule.kind).ok();
         FullSchedule { schedule, last_status, price }
     }
 }

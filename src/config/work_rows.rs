@@ -1,5 +1,7 @@
 //! The table of settings, its second half: what the daemon does for its callers.
 
+use std::time::Duration;
+
 use crate::config::fit::of_usize;
 use crate::config::kind::Kind;
 use crate::config::rows::row;
@@ -10,10 +12,9 @@ use crate::delivery::StandardHeaders;
 use crate::domain::limits::{RECEIVERS_MAX, SCHEDULES_MAX};
 use crate::domain::retry::FirstAttempt;
 use crate::models::{Label, UpstreamTexts};
-use std::time::Duration;
 
 /// The settings of what it does.
-pub(super) static ROWS: [Setting; 24] = [
+pub(super) static ROWS: [Setting; 26] = [
     row(
         "runs.retention",
         Kind::SpanOr(MINUTE, TEN_YEARS, "never", |it, span| it.runs.retention = span),
@@ -45,6 +46,13 @@ pub(super) static ROWS: [Setting; 24] = [
         "What one run of seo_audit costs; a failed one costs nothing.",
     ),
     row(
+        "agents.price_competitor_scan",
+        Kind::Money(|it, price| it.agents.set_price("competitor_scan", price)),
+        Is("0.05"),
+        Restart,
+        "What one run of competitor_scan costs; a failed one costs nothing.",
+    ),
+    row(
         "agents.user_agent",
         Kind::Line(200, |it, text| it.agents.user_agent = text),
         Is(concat!("Errand/", env!("CARGO_PKG_VERSION"))),
@@ -57,6 +65,13 @@ pub(super) static ROWS: [Setting; 24] = [
         Modes("1s", "0s"),
         Restart,
         "The shortest time between two requests of a run to one host.",
+    ),
+    row(
+        "agents.confirm_pause",
+        Kind::Span(Duration::ZERO, MINUTE, |it, span| it.agents.confirm_pause = span),
+        Modes("60s", "1s"),
+        Restart,
+        "How long competitor_scan waits before it looks at a change a second time.",
     ),
     row(
         "schedules.enabled",

@@ -29,7 +29,9 @@ pub mod ledger;
 pub mod outcome;
 pub mod run;
 pub mod schedule;
+mod schedule_words;
 pub mod slot;
+mod slots;
 
 pub mod delivery;
 pub mod due;

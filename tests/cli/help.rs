@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::support::Errand;
 
 /// Every verb that has a help of its own.
-const VERBS: [&str; 33] = [
+const VERBS: [&str; 42] = [
     "",
     "try",
     "dev",
@@ -23,6 +23,15 @@ const VERBS: [&str; 33] = [
     "balance show",
     "balance ledger",
     "balance verify",
+    "schedule",
+    "schedule create",
+    "schedule list",
+    "schedule show",
+    "schedule enable",
+    "schedule disable",
+    "schedule delete",
+    "schedule run",
+    "schedule preview",
     "models",
     "models list",
     "models test",

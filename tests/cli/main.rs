@@ -17,6 +17,7 @@ mod config;
 mod dev;
 mod help;
 mod models;
+mod schedule;
 mod serve;
 mod trial;
 mod webhook;
