@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::api::row::{INVALID, OVERLOADED, RATE, Row, bad, field_row, row};
+use crate::api::row::{INVALID, OVERLOADED, PERMISSION, RATE, Row, bad, field_row, row};
 use crate::app;
 use crate::domain::cron::CronError;
 use crate::domain::money::{Amount, Currency};
@@ -15,6 +15,11 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
         app::Error::UnknownKind => {
             let message = "There is no agent of that kind. GET /v1/agents/ lists the kinds.";
             bad("unknown_kind", message).about("kind")
+        }
+        app::Error::KindNotAllowed => {
+            let message =
+                "The API key is not meant for that kind. GET /v1/agents/ lists its kinds.";
+            row(403, PERMISSION, "kind_not_allowed", message).about("kind")
         }
         app::Error::Input { param, problem } => field_row(&param, &problem),
         app::Error::Balance { required, available, currency } => {
@@ -58,18 +63,8 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
             bad("too_many_keys", &format!("The account has {limit} live keys already. Revoke one."))
         }
         app::Error::Amount(problem) => bad("invalid_value", &format!("{problem}.")).about("amount"),
-        app::Error::StorageFull => row(
-            503,
-            OVERLOADED,
-            "storage_full",
-            "The server's disk is full. Nothing was done; try again later.",
-        ),
-        app::Error::Overloaded => row(
-            503,
-            OVERLOADED,
-            "overloaded",
-            "The server is overloaded. Nothing was done; try again later.",
-        ),
+        app::Error::StorageFull => not_now("storage_full", "The server's disk is full."),
+        app::Error::Overloaded => not_now("overloaded", "The server is overloaded."),
         app::Error::Internal(_) => row(
             500,
             "api_error",
@@ -77,6 +72,11 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
             "An internal error occurred. It has been logged with this request id.",
         ),
     }
+}
+
+/// A server that cannot do it now.
+fn not_now(code: &'static str, why: &str) -> Row {
+    row(503, OVERLOADED, code, &format!("{why} Nothing was done; try again later."))
 }
 
 /// A balance that is too low, and by how much.

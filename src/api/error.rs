@@ -34,6 +34,8 @@ pub(in crate::api) enum Failure {
     RevokedKey,
     /// The key's time is over.
     ExpiredKey,
+    /// The key is not meant for the network of the caller.
+    ForeignNetwork,
     /// Too many requests from one address had no valid key.
     TooManyStrangers { retry_after: Duration },
     /// The key does not open this.
@@ -113,6 +115,12 @@ impl Failure {
             }
             Self::RevokedKey => row(401, AUTH, "api_key_revoked", "The API key was revoked."),
             Self::ExpiredKey => row(401, AUTH, "api_key_expired", "The API key has expired."),
+            Self::ForeignNetwork => row(
+                403,
+                PERMISSION,
+                "ip_not_allowed",
+                "The API key must not be used from this address.",
+            ),
             Self::TooManyStrangers { .. } => row(
                 429,
                 RATE,
@@ -172,6 +180,7 @@ impl Failure {
             | Self::UnknownKey
             | Self::RevokedKey
             | Self::ExpiredKey
+            | Self::ForeignNetwork
             | Self::NoRight(_)
             | Self::NotJson
             | Self::Body(_)
@@ -199,6 +208,7 @@ impl Failure {
             | Self::UnknownKey
             | Self::RevokedKey
             | Self::ExpiredKey
+            | Self::ForeignNetwork
             | Self::TooManyStrangers { .. }
             | Self::NoRight(_)
             | Self::RateLimited { .. }

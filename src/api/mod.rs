@@ -15,6 +15,7 @@ mod view;
 
 mod account;
 mod agents;
+mod key_view;
 mod runs;
 mod schedule_view;
 mod schedules;
@@ -22,6 +23,8 @@ mod webhook_view;
 mod webhooks;
 
 pub mod admin;
+mod admin_keys;
+mod admin_ledger;
 mod admin_schedules;
 mod admin_view;
 pub mod health;

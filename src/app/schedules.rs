@@ -94,8 +94,8 @@ pub struct Log {
 ///
 /// # Errors
 ///
-/// [`Error::UnknownKind`], [`Error::NotSchedulable`], [`Error::Input`], [`Error::Cron`],
-/// [`Error::TooManySchedules`].
+/// [`Error::KindNotAllowed`], [`Error::UnknownKind`], [`Error::NotSchedulable`],
+/// [`Error::Input`], [`Error::Cron`], [`Error::TooManySchedules`].
 pub async fn create(app: &App, owner: Owner, new: NewSchedule) -> Result<FullSchedule, Error> {
     let input = checked_input(app, owner, &new.kind, &new.input)?;
     let cron = Cron::parse(&new.cron).map_err(Error::Cron)?;
@@ -170,7 +170,7 @@ pub fn find(app: &App, owner: Owner, id: ScheduleId) -> Result<FullSchedule, Err
 /// # Errors
 ///
 /// [`Error::NotFound`], [`Error::Cron`], [`Error::Input`]; [`Error::UnknownKind`] when a schedule
-/// is started whose agent is gone.
+/// is started whose agent is gone, [`Error::KindNotAllowed`] when it may not be started.
 pub async fn change(
     app: &App,
     owner: Owner,
@@ -238,7 +238,8 @@ pub async fn delete(app: &App, owner: Owner, id: ScheduleId) -> Result<(), Error
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`], [`Error::UnknownKind`], [`Error::Balance`], [`Error::QueueFull`].
+/// [`Error::NotFound`], [`Error::KindNotAllowed`], [`Error::UnknownKind`], [`Error::Balance`],
+/// [`Error::QueueFull`].
 pub async fn run_now(app: &App, owner: Owner, id: ScheduleId) -> Result<Run, Error> {
     let FullSchedule { schedule, .. } = find(app, owner, id)?;
     let price = schedulable(app, owner, &schedule.kind)?;
@@ -347,6 +348,7 @@ impl Run {
 
 /// The price of a run of a kind that may be scheduled.
 fn schedulable(app: &App, owner: Owner, kind: &str) -> Result<Amount, Error> {
+    app.check_kind(owner.key, kind)?;
     let agent = app.0.catalogue.find(kind).ok_or(Error::UnknownKind)?;
     if !agent.entry().schedulable {
         return Err(Error::NotSchedulable);
