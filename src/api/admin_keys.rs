@@ -138,17 +138,23 @@ fn budget(fields: &mut Fields) -> Result<Set<Budget>, Failure> {
         return Ok(Set::Off);
     }
     let Some(object) = fields.object("budget")? else { return Ok(Set::Keep) };
+    let budget = budget_of(object).map_err(|failure| match failure {
+        Failure::Field { param, problem } => {
+            Failure::Field { param: format!("budget.{param}"), problem }
+        }
+        other => other,
+    });
+    Ok(Set::To(budget?))
+}
+
+fn budget_of(object: Map<String, Value>) -> Result<Budget, Failure> {
     let mut fields = Fields::new(object);
-    let amount = required("budget.amount", fields.text("amount")?)?;
+    let amount = required("amount", fields.text("amount")?)?;
     let period = fields.text("period")?;
     fields.finish()?;
-    let amount =
-        Amount::parse(&amount).map_err(|it| field("budget.amount", &format!("is {it}")))?;
-    let period = match period {
-        Some(text) => Period::parse(&text)
-            .ok_or_else(|| field("budget.period", "must be none, day or month"))?,
-        None => Period::None,
-    };
-    let budget = Budget::new(amount, period);
-    budget.map(Set::To).ok_or_else(|| field("budget.amount", "must be above zero"))
+    let amount = Amount::parse(&amount).map_err(|it| field("amount", &format!("is {it}")))?;
+    let unknown = || field("period", "must be none, day or month");
+    let period = period.map(|it| Period::parse(&it).ok_or_else(unknown)).transpose()?;
+    let budget = Budget::new(amount, period.unwrap_or_default());
+    budget.ok_or_else(|| field("amount", "must be above zero"))
 }

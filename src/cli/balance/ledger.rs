@@ -118,7 +118,8 @@ fn filters(args: &LedgerArgs) -> Result<String, Failure> {
         add("kind", kind);
     }
     if let Some(key) = &args.key {
-        add("key", &id::<crate::domain::id::Key>(key, "key")?.to_string());
+        let key: KeyId = id(key, "key")?;
+        add("key", &key.to_string());
     }
     for (name, text) in [("since", &args.since), ("until", &args.until)] {
         if let Some(text) = text {
