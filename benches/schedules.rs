@@ -134,6 +134,7 @@ fn open_accounts(txn: &mut store::Txn<'_>) -> Result<(), store::Error> {
             reference: None,
             key: None,
             note: String::new(),
+            usage: None,
         };
         let rich = balance.credit(Amount::from_nanos(1_000_000_000_000))?;
         ledger::append(txn, id, rich, 0, &line)?;

@@ -206,6 +206,7 @@ fn bench(config: &Config, clock: &Clock, client: Client) -> Bench {
         parsers: Parsers::new(clock.clone()),
         user_agent: config.agents.user_agent.clone(),
         politeness: config.agents.politeness,
+        confirm_pause: config.agents.confirm_pause,
         targets: targets(config.mode),
     }
 }

@@ -4,12 +4,20 @@
 //! a list. Whatever is refused must never be on it.
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use std::net::{IpAddr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 
+use bytes::Bytes;
+use errand::delivery::{Post, Sender, StandardHeaders, Verdict, Vetted};
+use errand::domain::fault::Reason;
+use errand::domain::id::Id;
 use errand::domain::receiver::{ReceiverUrl, UrlPolicy, UrlReason};
+use errand::domain::signature::SigningSecret;
 use errand::outbound::fake::{Internet, Lookup};
-use errand::outbound::{Ask, Client, Error, Guard, GuardConfig, Method, ResolveError, Trust};
+use errand::outbound::{
+    Ask, Client, Error, Guard, GuardConfig, Method, ResolveError, TcpDialer, Trust,
+};
 use errand::sys::clock::Clock;
 use errand::sys::metrics::Metrics;
 use serde::Deserialize;
@@ -240,4 +248,116 @@ async fn a_look_up_that_hangs_ends_after_three_seconds() {
     assert_eq!(mark.elapsed().as_secs(), 3);
     assert_eq!(world.send_to("https://broken.example.org/").await, "dns_failed");
     assert_eq!(world.dialled(), []);
+}
+
+/// A listener of this host's own, and the way out that `errand serve` has: real sockets.
+struct Canary {
+    listener: TcpListener,
+    internet: Internet,
+    sender: Sender,
+}
+
+impl Canary {
+    fn new(config: impl FnOnce(u16) -> GuardConfig) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let internet = Internet::new();
+        let client = Client::new(
+            Clock::host(),
+            Guard::new(config(listener.local_addr().unwrap().port())),
+            Arc::new(internet.clone()),
+            Arc::new(TcpDialer),
+            Trust::new(Clock::host(), b"").unwrap(),
+            Arc::default(),
+        );
+        let sender =
+            Sender::new(client, Clock::host(), UrlPolicy::Development, StandardHeaders::Sent);
+        Self { listener, internet, sender }
+    }
+
+    fn url(&self, host: &str) -> String {
+        format!("https://{host}:{}/", self.listener.local_addr().unwrap().port())
+    }
+
+    async fn vet(&self, host: &str) -> Vetted {
+        let url = ReceiverUrl::parse(&self.url(host), UrlPolicy::Development).unwrap();
+        self.sender.vet(&url).await
+    }
+
+    /// Sends an event to the listener's port at `host`; why it failed.
+    async fn send(&self, host: &str) -> Reason {
+        let secret = SigningSecret::new([7; 33]);
+        let url = self.url(host);
+        let post = Post {
+            receiver: Id::from_bytes([1; 16]),
+            url: &url,
+            secret: &secret,
+            event: Id::from_bytes([2; 16]),
+            body: Bytes::from_static(b"{}"),
+            attempt: 1,
+        };
+        match self.sender.send(&post).await.verdict {
+            Verdict::Failed { fault, .. } => fault.reason,
+            it @ (Verdict::Delivered { .. } | Verdict::NotSent) => panic!("{host}: {it:?}"),
+        }
+    }
+
+    /// Whether somebody has connected. The kernel knows before the dialler does.
+    fn sings(&self) -> bool {
+        match self.listener.accept() {
+            Ok(_) => true,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// Names that lead here, in every way that an answer can say so.
+const HERE: [&str; 7] = [
+    "127.0.0.1",
+    "0.0.0.0",
+    "::ffff:127.0.0.1",
+    "64:ff9b::7f00:1",
+    "93.184.216.34 127.0.0.1",
+    "127.0.0.1 93.184.216.34",
+    "2606:4700::1111 127.0.0.1",
+];
+
+/// Source: the contract, section 13: a listener inside sees no connection.
+#[tokio::test]
+async fn a_listener_on_this_host_is_never_connected_to() {
+    let canary = Canary::new(|port| GuardConfig::public(&[port]));
+    for answer in HERE {
+        canary.internet.name("a.example.org", answer);
+        assert_eq!(canary.vet("a.example.org").await, Vetted::Forbidden, "{answer}");
+        assert_eq!(canary.send("a.example.org").await, Reason::AddressNotAllowed, "{answer}");
+        assert!(!canary.sings(), "{answer}");
+    }
+    for host in ["127.0.0.1", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]"] {
+        assert_eq!(canary.send(host).await, Reason::AddressNotAllowed, "{host}");
+        assert!(!canary.sings(), "{host}");
+    }
+    // One that was public when it was connected.
+    canary.internet.names("b.example.org", ["93.184.216.34", "127.0.0.1"].map(Lookup::of).into());
+    assert_eq!(canary.vet("b.example.org").await, Vetted::Allowed);
+    assert_eq!(canary.send("b.example.org").await, Reason::AddressNotAllowed);
+    assert!(!canary.sings());
+}
+
+/// The canary can sing: the same listener is reached as soon as the guard allows it.
+#[tokio::test]
+async fn a_listener_on_this_host_is_connected_to_by_a_developer() {
+    let canary = Canary::new(|_| GuardConfig::development());
+    canary.internet.name("a.example.org", "127.0.0.1");
+    assert_eq!(canary.vet("a.example.org").await, Vetted::Allowed);
+    assert!(!canary.sings(), "it was connected to at creation");
+    let send = canary.send("a.example.org");
+    let hear = async {
+        while !canary.sings() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let (reason, ()) = tokio::join!(send, hear);
+    // Whoever answers hangs up without a word of TLS.
+    assert_eq!(reason, Reason::TlsFailed);
 }

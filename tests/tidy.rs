@@ -41,7 +41,7 @@ const FLOORS: [(&str, u8); 15] = [
 ];
 
 /// Crates that only some rooms may name, because each owns what it stands for.
-const DOORS: [(&str, &[&str]); 20] = [
+const DOORS: [(&str, &[&str]); 22] = [
     ("redb", &["store"]),
     ("bincode", &["store"]),
     ("hyper", &["inbound", "outbound", "cli"]),
@@ -51,7 +51,7 @@ const DOORS: [(&str, &[&str]); 20] = [
     ("tokio_rustls", &["inbound", "outbound"]),
     ("webpki_roots", &["outbound"]),
     ("hickory_resolver", &["outbound"]),
-    ("flate2", &["outbound"]),
+    ("flate2", &["outbound", "agents"]),
     ("brotli_decompressor", &["outbound"]),
     ("ruzstd", &["outbound"]),
     ("ring", &["domain", "sys", "store"]),
@@ -61,6 +61,8 @@ const DOORS: [(&str, &[&str]); 20] = [
     ("tracing_subscriber", &["sys"]),
     ("tokio_cron_scheduler", &["background"]),
     ("html5ever", &["agents"]),
+    ("whatlang", &["agents"]),
+    ("whichlang", &["agents"]),
     ("rustix", &["sys", "store"]),
 ];
 

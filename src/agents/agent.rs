@@ -1,6 +1,7 @@
 //! What an agent is: a kind of work with a description, an input and an execution.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -8,6 +9,7 @@ use tokio::sync::watch;
 
 use crate::agents::bench::Bench;
 use crate::agents::input::InputError;
+use crate::agents::step_log::StepLog;
 use crate::domain::outcome::Work;
 use crate::domain::run::{RunId, Trigger};
 use crate::outbound::BoxFuture;
@@ -77,18 +79,30 @@ pub struct Step {
 
 /// Takes word of how far an execution is; the default one drops it.
 #[derive(Clone, Default)]
-pub struct Progress(Option<watch::Sender<Step>>);
+pub struct Progress {
+    channel: Option<watch::Sender<Step>>,
+    log: Option<Arc<StepLog>>,
+}
 
 impl Progress {
     /// Sends every step into `channel`, where the latest one replaces the others.
     #[must_use]
     pub const fn into_channel(channel: watch::Sender<Step>) -> Self {
-        Self(Some(channel))
+        Self { channel: Some(channel), log: None }
+    }
+
+    /// The same, and notes every step in `log`.
+    #[must_use]
+    pub fn with_log(self, log: Arc<StepLog>) -> Self {
+        Self { log: Some(log), ..self }
     }
 
     /// Tells that `done` of `total` steps are done and what comes now.
     pub fn report(&self, done: u32, total: u32, message: &str) {
-        if let Some(channel) = &self.0 {
+        if let Some(log) = self.log.as_ref().filter(|_| done < total) {
+            log.note(message);
+        }
+        if let Some(channel) = &self.channel {
             channel.send_replace(Step { done, total, message: message.to_owned() });
         }
     }
@@ -96,7 +110,7 @@ impl Progress {
 
 impl fmt::Debug for Progress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Progress(told)" } else { "Progress(dropped)" })
+        f.write_str(if self.channel.is_some() { "Progress(told)" } else { "Progress(dropped)" })
     }
 }
 

@@ -20,6 +20,8 @@ pub struct Bench {
     pub user_agent: String,
     /// The pause between two requests to one host; zero in development.
     pub politeness: Duration,
+    /// The pause before a change is looked at a second time.
+    pub confirm_pause: Duration,
     /// Which pages may be fetched.
     pub targets: UrlPolicy,
 }

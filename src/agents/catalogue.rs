@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::agents::agent::{Agent, Entry};
+use crate::agents::scan::CompetitorScan;
 use crate::agents::seo::SeoAudit;
 use crate::domain::receiver::UrlPolicy;
 
@@ -19,7 +20,9 @@ impl Catalogue {
     /// The agents that come with the daemon, taking the pages that `targets` allows.
     #[must_use]
     pub fn built_in(targets: UrlPolicy) -> Self {
-        Self(Arc::new([Arc::new(SeoAudit::new(targets)) as Arc<dyn Agent>]))
+        let agents: [Arc<dyn Agent>; 2] =
+            [Arc::new(SeoAudit::new(targets)), Arc::new(CompetitorScan::new(targets))];
+        Self(Arc::new(agents))
     }
 
     /// The same agents and `more` after them.
@@ -73,7 +76,7 @@ mod tests {
     fn kinds_keep_their_order_and_exist_once() {
         let catalogue = Catalogue::built_in(UrlPolicy::Public);
         let kinds: Vec<_> = catalogue.entries().map(|it| it.kind.as_str()).collect();
-        assert_eq!(kinds, ["seo_audit"]);
+        assert_eq!(kinds, ["seo_audit", "competitor_scan"]);
         assert!(catalogue.find("seo_audit").is_some());
         assert!(catalogue.find("SEO_AUDIT").is_none());
         let twice = catalogue.with(vec![Arc::new(SeoAudit::new(UrlPolicy::Public))]);

@@ -82,6 +82,45 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// The text of an optional field; null is absence.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::Type`] when it is not a string.
+    pub fn optional_text(&mut self, name: &'static str) -> Result<Option<&'a str>, InputError> {
+        match self.text(name) {
+            Ok(text) => Ok(Some(text)),
+            Err(InputError { problem: Problem::Missing, .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The texts of a required list.
+    ///
+    /// # Errors
+    ///
+    /// [`Problem::Missing`] when it is absent or null, [`Problem::Type`] when it is not an array
+    /// or, named with its position, one of its items is not a string.
+    pub fn texts(&mut self, name: &'static str) -> Result<Vec<&'a str>, InputError> {
+        self.known.insert(name);
+        let expected = "an array of strings";
+        let items = match self.input.get(name) {
+            None | Some(Value::Null) => {
+                return Err(InputError { param: path(name), problem: Problem::Missing });
+            }
+            Some(Value::Array(items)) => items,
+            Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_)) => {
+                return Err(InputError { param: path(name), problem: Problem::Type(expected) });
+            }
+        };
+        let text = |(at, item): (usize, &'a Value)| {
+            let problem = Problem::Type("a string");
+            item.as_str()
+                .ok_or_else(|| InputError { param: path(&format!("{name}[{at}]")), problem })
+        };
+        items.iter().enumerate().map(text).collect()
+    }
+
     /// Refuses the first field that nobody asked for.
     ///
     /// # Errors
@@ -125,6 +164,22 @@ mod tests {
         check_url(&json!({"url": ["https://example.com"]}), &Err(Problem::Type("a string")));
         check_url(&json!({"url": "https://example.com", "depth": 2}), &Err(Problem::Unknown));
         check_url(&json!({"url": "https://example.com"}), &Ok("https://example.com"));
+    }
+
+    #[test]
+    fn lists_and_optional_fields_are_read_strictly() {
+        let read = |input: Value| {
+            let map = input.as_object().unwrap().clone();
+            let mut fields = Fields::of(&map);
+            let list = fields.texts("list").map(|it| it.len());
+            (list.map_err(|it| it.to_string()), fields.optional_text("more").is_ok())
+        };
+        assert_eq!(read(json!({})), (Err("input.list is required".to_owned()), true));
+        let not_list = Err("input.list must be an array of strings".to_owned());
+        assert_eq!(read(json!({"list": "x", "more": null})), (not_list, true));
+        let not_text = Err("input.list[1] must be a string".to_owned());
+        assert_eq!(read(json!({"list": ["x", 7], "more": 7})), (not_text, false));
+        assert_eq!(read(json!({"list": ["x", "y"], "more": "z"})), (Ok(2), true));
     }
 
     #[test]

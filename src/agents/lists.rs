@@ -4,7 +4,7 @@
 //! report.
 
 /// The version of the checks and of everything they compare with.
-pub const CHECKS_VERSION: u32 = 1;
+pub const CHECKS_VERSION: u32 = 2;
 
 /// A crawler of a search engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +67,27 @@ pub const GENERIC_TITLES: &str = "\
     test page|coming soon|vite app|react app|next.js app|startseite|willkommen|unbenannt|\
     neue seite|accueil|bienvenue|sans titre|inicio|bienvenido|sin título|início|benvenuti|\
     pagina iniziale|welkom|strona główna|hem|forside|etusivu|главная|ホーム|首页";
+
+/// What pages that are not there say of themselves, lower case, parted by bars.
+pub const MISSING_TITLES: &str = "\
+    404|error 404|404 error|404 not found|not found|page not found|404 page not found|\
+    page not found 404|error 404 page not found|this page could not be found|\
+    404 this page could not be found|the page you requested was not found|page missing|\
+    page does not exist|this page does not exist|this page doesn't exist|page unavailable|\
+    we can't find that page|we can't find the page you're looking for|page cannot be found|\
+    the page cannot be found|the page can't be found|that page can't be found|\
+    oops! that page can't be found|nothing found|product not found|file not found|\
+    seite nicht gefunden|404 seite nicht gefunden|die seite wurde nicht gefunden|\
+    diese seite wurde nicht gefunden|diese seite existiert nicht|nicht gefunden|fehler 404|\
+    page non trouvée|page introuvable|cette page n'existe pas|erreur 404|page inexistante|\
+    página no encontrada|pagina no encontrada|no encontrada|esta página no existe|\
+    página não encontrada|esta página não existe|erro 404|pagina non trovata|errore 404|\
+    pagina niet gevonden|niet gevonden|nie znaleziono strony|strona nie istnieje|\
+    strona nie została znaleziona|sidan hittades inte|sidan kunde inte hittas|\
+    siden blev ikke fundet|siden ble ikke funnet|siden findes ikke|siden finnes ikke|\
+    sivua ei löytynyt|sivua ei löydy|stránka nenalezena|stránka nebyla nalezena|sayfa bulunamadı|\
+    страница не найдена|ошибка 404|сторінку не знайдено|ページが見つかりません|\
+    お探しのページは見つかりませんでした|페이지를 찾을 수 없습니다|页面不存在|页面未找到|找不到页面|找不到頁面";
 
 /// Link texts that say nothing about their target, lower case, by language; parted by bars.
 pub const GENERIC_LINKS: [(&str, &str); 21] = [
@@ -148,6 +169,24 @@ pub fn is_generic_title(title: &str) -> bool {
     is_in(&plain, GENERIC_TITLES)
 }
 
+/// Whether a title or heading says that the page is not there: one of its parts does.
+#[must_use]
+pub fn is_missing_title(title: &str) -> bool {
+    if title.len() > MISSING_BYTES_MAX {
+        return false;
+    }
+    let title = title.to_lowercase().replace('’', "'");
+    let is_edge = |it: char| !it.is_alphanumeric();
+    let says_so = |it: &str| {
+        let words: Vec<_> =
+            it.split_whitespace().map(|it| it.trim_matches([':', '-', ','])).collect();
+        let words: Vec<_> = words.into_iter().filter(|it| !it.is_empty()).collect();
+        is_in(words.join(" ").trim_matches(is_edge), MISSING_TITLES)
+    };
+    let parts = ["|", " - ", " – ", " — ", " · ", " » ", ": "];
+    says_so(&title) || parts.iter().any(|it| title.split(it).any(says_so))
+}
+
 /// Whether a title is that of a firewall's question.
 #[must_use]
 pub fn is_challenge_title(title: &str) -> bool {
@@ -159,6 +198,8 @@ fn is_in(text: &str, list: &str) -> bool {
     list.split('|').any(|it| it == text)
 }
 
+/// Bytes of a title that may still be an error message.
+const MISSING_BYTES_MAX: usize = 300;
 /// Bytes of a link text that may still be generic.
 const LINK_BYTES_MAX: usize = 120;
 /// Signs that follow a link text without adding to it.
@@ -184,11 +225,17 @@ mod tests {
     #[test]
     fn lists_are_lower_case_so_that_they_can_match() {
         let lists = GENERIC_LINKS.iter().map(|(_, texts)| *texts);
-        for list in lists.chain([GENERIC_TITLES, CHALLENGE_TITLES]) {
+        for list in lists.chain([GENERIC_TITLES, CHALLENGE_TITLES, MISSING_TITLES]) {
             assert_eq!(list, list.to_lowercase());
             assert!(list.split('|').all(|it| !it.is_empty() && it == it.trim()), "{list}");
         }
         assert!(is_generic_title(" Home. ") && !is_generic_title("Home of the wheel"));
         assert!(is_challenge_title("Just a moment..."));
+        for missing in ["404", "404 - Page not found | Shop", "Error 404: Page not found!"] {
+            assert!(is_missing_title(missing), "{missing}");
+        }
+        for page in ["Room 404", "Lost and found", "How to fix a page not found error", ""] {
+            assert!(!is_missing_title(page), "{page}");
+        }
     }
 }

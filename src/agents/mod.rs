@@ -8,10 +8,12 @@ pub mod agent;
 pub mod bench;
 pub mod input;
 pub mod parsers;
+pub mod step_log;
 
 pub mod catalogue;
 
 pub mod page;
+pub mod scan;
 pub mod seo;
 
 pub mod languages;
@@ -22,4 +24,6 @@ pub use bench::Bench;
 pub use catalogue::Catalogue;
 pub use input::{InputError, Problem};
 pub use parsers::{Parsers, Patience};
+pub use scan::CompetitorScan;
 pub use seo::SeoAudit;
+pub use step_log::{StepLog, TimedStep};

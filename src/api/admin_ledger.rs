@@ -52,6 +52,12 @@ fn line(entry: &Entry) -> Value {
         "reference": entry.reference.map(|it| Id::<Run>::from_bytes(it).to_string()),
         "key_id": entry.key.map(|it| it.to_string()),
         "note": entry.note,
+        "usage": entry.usage.map(|it| json!({
+            "prompt_tokens": it.usage.prompt_tokens,
+            "completion_tokens": it.usage.completion_tokens,
+            "source": it.source.as_str(),
+            "unbilled": it.unbilled.to_string(),
+        })),
     })
 }
 

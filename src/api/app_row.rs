@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::api::chat_fault;
 use crate::api::row::{INVALID, OVERLOADED, PERMISSION, RATE, Row, bad, field_row, row};
 use crate::app;
 use crate::domain::cron::CronError;
@@ -25,6 +26,13 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
         app::Error::Balance { required, available, currency } => {
             balance_row(required, available, currency)
         }
+        app::Error::UnknownModel => chat_fault::unknown_row(),
+        app::Error::Chat(refusal) => chat_fault::refusal_row(&refusal),
+        app::Error::ChatBalance { required, available, currency, affordable } => {
+            chat_fault::balance_row(required, available, currency, affordable)
+        }
+        app::Error::TooManyChats { limit } => chat_fault::crowded_row(limit),
+        app::Error::Model(fault) => chat_fault::fault_row(&fault),
         app::Error::QueueFull { limit } => {
             let message =
                 format!("{limit} runs wait or run already. Try again when some are over.");
@@ -63,8 +71,8 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
             bad("too_many_keys", &format!("The account has {limit} live keys already. Revoke one."))
         }
         app::Error::Amount(problem) => bad("invalid_value", &format!("{problem}.")).about("amount"),
-        app::Error::StorageFull => not_now("storage_full", "The server's disk is full."),
-        app::Error::Overloaded => not_now("overloaded", "The server is overloaded."),
+        app::Error::StorageFull => later("storage_full", "The server's disk is full."),
+        app::Error::Overloaded => later("overloaded", "The server is overloaded."),
         app::Error::Internal(_) => row(
             500,
             "api_error",
@@ -72,11 +80,6 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
             "An internal error occurred. It has been logged with this request id.",
         ),
     }
-}
-
-/// A server that cannot do it now.
-fn not_now(code: &'static str, why: &str) -> Row {
-    row(503, OVERLOADED, code, &format!("{why} Nothing was done; try again later."))
 }
 
 /// A balance that is too low, and by how much.
@@ -111,4 +114,9 @@ fn cron_row(error: &CronError) -> Row {
     bad("invalid_cron", &format!("The cron expression cannot be used: {error}."))
         .about("cron")
         .detailed(details)
+}
+
+/// A server that cannot now.
+fn later(code: &'static str, why: &str) -> Row {
+    row(503, OVERLOADED, code, &format!("{why} Nothing was done; try again later."))
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::api::app_row::app_row;
+use crate::api::chat_fault;
 use crate::api::row::{AUTH, INVALID, PERMISSION, RATE, Row, bad, field_row, row, shown};
 use crate::app::{self, InputProblem};
 use crate::domain::account::Right;
@@ -170,6 +171,8 @@ impl Failure {
             }
             Self::App(app::Error::QueueFull { .. }) => Some(Duration::from_secs(5)),
             Self::App(app::Error::BacklogFull { .. }) => Some(Duration::from_mins(1)),
+            Self::App(app::Error::TooManyChats { .. }) => Some(Duration::from_secs(1)),
+            Self::App(app::Error::Model(fault)) => fault.retry_after(),
             Self::App(app::Error::StorageFull) => Some(Duration::from_secs(10)),
             Self::App(app::Error::Overloaded) => Some(Duration::from_secs(1)),
             Self::BadPath
@@ -198,6 +201,7 @@ impl Failure {
         match self {
             // Nothing was begun.
             Self::App(app::Error::StorageFull | app::Error::Overloaded) => Some("true"),
+            Self::App(app::Error::Model(fault)) => chat_fault::retry(fault),
             // Something may have been.
             Self::App(app::Error::Internal(_) | app::Error::RunOver) => Some("false"),
             Self::BadPath

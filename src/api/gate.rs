@@ -147,6 +147,16 @@ impl Request {
         id.ok_or(Failure::App(crate::app::Error::NotFound))
     }
 
+    /// Reads the body: one JSON object of at most `max` bytes, and gives the head with it.
+    pub(in crate::api) async fn whole(
+        self,
+        max: usize,
+    ) -> Result<(Head, Map<String, Value>), Failure> {
+        check_type(&self.head)?;
+        let bytes: Bytes = self.body.read(max).await.map_err(Failure::Body)?;
+        Ok((self.head, json::object(&bytes)?))
+    }
+
     /// Reads the body: one JSON object of at most `max` bytes.
     pub(in crate::api) async fn object(self, max: usize) -> Result<Map<String, Value>, Failure> {
         check_type(&self.head)?;

@@ -15,7 +15,10 @@ mod view;
 
 mod account;
 mod agents;
+mod chat;
+mod chat_fault;
 mod key_view;
+mod models;
 mod runs;
 mod schedule_view;
 mod schedules;

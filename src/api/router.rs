@@ -4,7 +4,7 @@
 
 use crate::api::error::Failure;
 use crate::api::gate::{Access, Gate, Request as GatedRequest};
-use crate::api::{account, agents, health, runs, schedules, webhooks};
+use crate::api::{account, agents, chat, health, models, runs, schedules, webhooks};
 use crate::app::App;
 use crate::app::operations::finish;
 use crate::domain::account::Right;
@@ -24,12 +24,16 @@ enum Endpoint {
     Healthz,
     Readyz,
     ShowAccount,
+    ListModels,
+    FindModel,
+    Chat,
     ListAgents,
     CreateRun,
     ListRuns,
     FindRun,
     FindResult,
     CancelRun,
+    ListSteps,
     DeleteRun,
     CreateSchedule,
     ListSchedules,
@@ -50,13 +54,17 @@ enum Endpoint {
 }
 
 const AGENTS: Access = Access::Key(Some(Right::Agents));
+const MODELS: Access = Access::Key(Some(Right::Models));
 const ANY_KEY: Access = Access::Key(None);
 
 #[rustfmt::skip]
-const ROUTES: [Route; 27] = [
+const ROUTES: [Route; 31] = [
     route(Method::Get,    "/healthz",                   Access::Open, Endpoint::Healthz),
     route(Method::Get,    "/readyz",                    Access::Open, Endpoint::Readyz),
     route(Method::Get,    "/v1/account",                ANY_KEY,      Endpoint::ShowAccount),
+    route(Method::Get,    "/v1/models",                 MODELS,       Endpoint::ListModels),
+    route(Method::Get,    "/v1/models/{id}",            MODELS,       Endpoint::FindModel),
+    route(Method::Post,   "/v1/chat/completions",       MODELS,       Endpoint::Chat),
     route(Method::Get,    "/v1/agents",                 AGENTS,       Endpoint::ListAgents),
     route(Method::Get,    "/v1/agents/",                AGENTS,       Endpoint::ListAgents),
     route(Method::Post,   "/v1/agents/runs",            AGENTS,       Endpoint::CreateRun),
@@ -64,6 +72,7 @@ const ROUTES: [Route; 27] = [
     route(Method::Get,    "/v1/agents/runs/{id}",       AGENTS,       Endpoint::FindRun),
     route(Method::Delete, "/v1/agents/runs/{id}",       AGENTS,       Endpoint::DeleteRun),
     route(Method::Get,    "/v1/agents/runs/{id}/result", AGENTS,      Endpoint::FindResult),
+    route(Method::Get,    "/v1/agents/runs/{id}/steps", AGENTS,       Endpoint::ListSteps),
     route(Method::Post,   "/v1/agents/runs/{id}/cancel", AGENTS,      Endpoint::CancelRun),
     route(Method::Post,   "/v1/agents/schedules",       AGENTS,       Endpoint::CreateSchedule),
     route(Method::Get,    "/v1/agents/schedules",       AGENTS,       Endpoint::ListSchedules),
@@ -122,7 +131,8 @@ impl Api {
     /// Does what a route is for; what changes something ends also when the caller has gone.
     async fn act(&self, route: &Route, request: GatedRequest) -> Result<Response, Failure> {
         let endpoint = route.endpoint;
-        if route.method == Method::Get {
+        // A chat that nobody waits for stops by itself.
+        if route.method == Method::Get || endpoint == Endpoint::Chat {
             return self.call(endpoint, request).await;
         }
         let api = self.clone();
@@ -135,11 +145,15 @@ impl Api {
             Endpoint::Healthz => Ok(health::alive()),
             Endpoint::Readyz => Ok(health::ready(app)),
             Endpoint::ShowAccount => account::show(app, &request),
+            Endpoint::ListModels => models::list(app, &request),
+            Endpoint::FindModel => models::find(app, &request),
+            Endpoint::Chat => chat::complete(app, request).await,
             Endpoint::ListAgents => agents::list(app, &request),
             Endpoint::CreateRun => runs::create(app, request).await,
             Endpoint::ListRuns => runs::list(app, &request).await,
             Endpoint::FindRun => runs::find(app, &request),
             Endpoint::FindResult => runs::find_result(app, &request),
+            Endpoint::ListSteps => runs::steps(app, &request),
             Endpoint::CancelRun => runs::cancel(app, &request).await,
             Endpoint::DeleteRun => runs::delete(app, &request).await,
             Endpoint::CreateSchedule => schedules::create(app, request).await,

@@ -9,7 +9,7 @@ use crate::api::paging::{Envelope, Query, wrong};
 use crate::api::view::{self, RunView};
 use crate::app::history::{self, Filter, Window};
 use crate::app::runs::{self, NewRun};
-use crate::app::{App, Error};
+use crate::app::{App, Error, steps};
 use crate::domain::id::Id;
 use crate::domain::limits::BODY_BYTES_MAX;
 use crate::domain::run::Status;
@@ -77,6 +77,16 @@ pub(in crate::api) fn find_result(app: &App, request: &Request) -> Result<Respon
     let result = runs::find_result(app, &request.caller, request.id()?)?;
     let result = result.ok_or(Failure::App(Error::NotFound))?;
     Ok(Response::json(200, result.into_bytes()))
+}
+
+/// Shows the steps of a run, oldest first. An extension of the interface.
+pub(in crate::api) fn steps(app: &App, request: &Request) -> Result<Response, Failure> {
+    let id = request.id()?;
+    let mut query = Query::of(&request.head)?;
+    let page = query.page()?;
+    query.finish()?;
+    let found = steps::list(app, &request.caller, id)?;
+    Ok(view::json(200, &Envelope::cut(found, page)))
 }
 
 /// Cancels a run: 202 with the record as it is now. An extension of the interface.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Number, Value, json};
 
 use crate::api::view::{text, text_or_null};
 use crate::app::schedules::FullSchedule;
@@ -45,7 +45,7 @@ pub(in crate::api) struct ScheduleView<'a> {
     last_skip: Option<SkipView>,
     disabled_reason: Option<&'static str>,
     warnings: Vec<String>,
-    runs_per_day: Option<f64>,
+    runs_per_day: Option<Number>,
     #[serde(serialize_with = "text_or_null")]
     cost_per_day: Option<Amount>,
     currency: &'a str,
@@ -89,7 +89,7 @@ impl<'a> ScheduleView<'a> {
         let cron = Cron::parse(&schedule.cron).ok();
         let rate = cron.as_ref().map(Cron::runs_per_day);
         let next_runs = match (&cron, schedule.next_run_at) {
-            (Some(cron), Some(next)) => slots(cron, next, NEXT_SHOWN),
+            (Some(cron), Some(next)) => slots(cron, next, shown_of(schedule.repeat)),
             (None, _) | (_, None) => Vec::new(),
         };
         let (counts, is_enabled) = (schedule.counts, schedule.is_enabled());
@@ -127,7 +127,7 @@ impl<'a> ScheduleView<'a> {
                 .map(|(slot, verdict)| SkipView { scheduled_for: slot, reason: verdict.as_str() }),
             disabled_reason: schedule.stopped.map(Stopped::as_str),
             warnings,
-            runs_per_day: rate.and_then(|it| it.to_string().parse().ok()),
+            runs_per_day: rate.and_then(number),
             cost_per_day: rate
                 .zip(*price)
                 .and_then(|(rate, price)| price.times(rate.runs(), Rate::DAYS)),
@@ -154,7 +154,7 @@ impl TickView {
 pub(in crate::api) fn preview(text: &str, cron: &Cron, now: Timestamp, count: u32) -> Value {
     let first = cron.next_after(now);
     let next = first.map_or_else(Vec::new, |it| slots(cron, it, count));
-    let rate = cron.runs_per_day().to_string().parse::<f64>().ok();
+    let rate = number(cron.runs_per_day());
     json!({
         "cron": text,
         "timezone": "UTC",
@@ -172,6 +172,19 @@ fn slots(cron: &Cron, first: Timestamp, count: u32) -> Vec<String> {
         .take(count)
         .map(|it| it.to_string())
         .collect()
+}
+
+/// How many of its next slots a schedule shows: one that fires once has one.
+const fn shown_of(repeat: Repeat) -> u32 {
+    match repeat {
+        Repeat::Once => 1,
+        Repeat::Always => NEXT_SHOWN,
+    }
+}
+
+/// A rate as a number of JSON, with the decimals that it is written with.
+fn number(rate: Rate) -> Option<Number> {
+    rate.to_string().parse().ok()
 }
 
 fn warnings(cron: &Cron) -> Vec<String> {

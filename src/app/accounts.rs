@@ -7,7 +7,7 @@ use crate::domain::ledger::{BalanceError, EntryKind};
 use crate::domain::limits::NAME_CHARS_MAX;
 use crate::domain::money::{Amount, Currency};
 use crate::store::accounts;
-use crate::store::ledger::{self, Line};
+use crate::store::ledger::{self, HoldError, Line};
 
 pub use crate::store::ledger::Wallet;
 
@@ -47,6 +47,12 @@ pub fn find(app: &App, id: AccountId) -> Result<(Account, Wallet), Error> {
     })
 }
 
+/// What is promised to chats of an account that are under way.
+#[must_use]
+pub fn promised(app: &App, id: AccountId) -> Amount {
+    app.0.store.promised(id)
+}
+
 /// Adds money to an account's balance, or takes it out when `change` is negative.
 ///
 /// # Errors
@@ -71,20 +77,34 @@ pub async fn credit(
         reference: None,
         key: None,
         note: note.to_owned(),
+        usage: None,
     };
     let credit = app.0.store.write(move |txn| {
         let account = accounts::find(txn, id)?.ok_or(Error::NotFound)?;
-        let wallet = ledger::find_in(txn, id)?;
-        let after = wallet.balance.credit(change);
-        let after = after.map_err(|it| refusal(it, account.currency))?;
-        ledger::append(txn, id, after, wallet.active_runs, &line)?;
+        if change.is_negative() {
+            let taken = ledger::debit(txn, id, change, &line);
+            taken.map_err(|it| held_back(it, account.currency))?;
+        } else {
+            let wallet = ledger::find_in(txn, id)?;
+            let after = wallet.balance.credit(change);
+            let after = after.map_err(|it| refusal(it, account.currency))?;
+            ledger::append(txn, id, after, wallet.active_runs, &line)?;
+        }
         Ok::<_, Error>((account, ledger::find_in(txn, id)?))
     });
     credit.await
 }
 
+/// What the caller is told when money is not set aside.
+pub(in crate::app) fn held_back(error: HoldError, currency: Currency) -> Error {
+    match error {
+        HoldError::Refused(error) => refusal(error, currency),
+        HoldError::Store(error) => error.into(),
+    }
+}
+
 /// What the caller is told when a balance refuses.
-pub(in crate::app) fn refusal(error: BalanceError, currency: Currency) -> Error {
+fn refusal(error: BalanceError, currency: Currency) -> Error {
     match error {
         BalanceError::Short { required, available } => {
             Error::Balance { required, available, currency }

@@ -42,8 +42,11 @@ impl ClockHealth {
         }
         sides.insert(receiver, side);
         let count = |wanted| sides.values().filter(|it| **it == wanted).count();
-        let most = count(Side::Ahead).max(count(Side::Behind));
-        most >= WITNESSES && most.saturating_mul(2) > sides.len()
+        let (ahead, behind) = (count(Side::Ahead), count(Side::Behind));
+        let (most, least) = (ahead.max(behind), ahead.min(behind));
+        // Most say it, and hardly anybody says the opposite.
+        let is_common = most.saturating_mul(2) > sides.len() && most > least.saturating_mul(2);
+        most >= WITNESSES && is_common
     }
 }
 

@@ -208,7 +208,7 @@ pub async fn record(app: &App, parcel: &Parcel, tried: Tried, end: Mark) -> Resu
         pauses: app.0.settings.webhooks.pauses,
         chance: app.0.entropy.below(u64::from(u32::MAX)),
         now: app.0.clock.now(),
-        telling: app.telling(),
+        uptime: app.0.clock.uptime(),
     };
     let recorded = app.0.recorder.record(&app.0.store, &app.0.clock, recording, pause).await?;
     let Some(recorded) = recorded else {
@@ -313,7 +313,7 @@ impl App {
             pauses: self.0.settings.webhooks.pauses,
             chance: self.0.entropy.below(u64::from(u32::MAX)),
             now: self.0.clock.now(),
-            telling: self.telling(),
+            uptime: self.0.clock.uptime(),
         })
     }
 

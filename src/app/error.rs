@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use crate::domain::chat::Refusal;
 use crate::domain::cron::CronError;
 use crate::domain::limits::NAME_CHARS_MAX;
 use crate::domain::money::{Amount, Currency};
 use crate::domain::receiver::UrlReason;
+use crate::models::Fault;
 use crate::store;
 
 /// Why an operation was not done; nothing was changed.
@@ -33,6 +35,28 @@ pub enum Error {
         /// What both are counted in.
         currency: Currency,
     },
+    /// There is no such model, or it has no price in the account's currency.
+    UnknownModel,
+    /// A chat asks for something that is not taken.
+    Chat(Refusal),
+    /// There is not enough money for the most that a chat can cost.
+    ChatBalance {
+        /// What is needed.
+        required: Amount,
+        /// What is there.
+        available: Amount,
+        /// What both are counted in.
+        currency: Currency,
+        /// The most tokens of an answer that can be paid, if any.
+        affordable: Option<u64>,
+    },
+    /// Too many chats of the key are under way.
+    TooManyChats {
+        /// How many may be.
+        limit: u32,
+    },
+    /// The model does not answer.
+    Model(Fault),
     /// Too many runs of the account wait.
     QueueFull {
         /// How many may.
@@ -108,6 +132,11 @@ impl Error {
             | Self::KindNotAllowed
             | Self::Input { .. }
             | Self::Balance { .. }
+            | Self::UnknownModel
+            | Self::Chat(_)
+            | Self::ChatBalance { .. }
+            | Self::TooManyChats { .. }
+            | Self::Model(_)
             | Self::QueueFull { .. }
             | Self::RunOver
             | Self::NotSchedulable
@@ -176,6 +205,14 @@ impl fmt::Display for Error {
                     "the balance is too low: {required} {currency} needed, {available} available"
                 )
             }
+            Self::UnknownModel => f.write_str("there is no model of that name"),
+            Self::Chat(refusal) => write!(f, "{refusal}"),
+            Self::ChatBalance { required, available, currency, .. } => write!(
+                f,
+                "the balance is too low: {required} {currency} needed, {available} available"
+            ),
+            Self::TooManyChats { limit } => write!(f, "{limit} chats are under way already"),
+            Self::Model(fault) => write!(f, "{fault}"),
             Self::QueueFull { limit } => write!(f, "{limit} runs wait or run already"),
             Self::RunOver => f.write_str("the run is over"),
             Self::NotSchedulable => f.write_str("the agent cannot be scheduled"),
@@ -212,6 +249,11 @@ impl std::error::Error for Error {
             | Self::KindNotAllowed
             | Self::Input { .. }
             | Self::Balance { .. }
+            | Self::UnknownModel
+            | Self::Chat(_)
+            | Self::ChatBalance { .. }
+            | Self::TooManyChats { .. }
+            | Self::Model(_)
             | Self::QueueFull { .. }
             | Self::RunOver
             | Self::NotSchedulable

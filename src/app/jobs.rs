@@ -1,14 +1,15 @@
 //! The work of the workers: claim runs, end them, give them back, recover after a crash.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::agents::Step;
+use crate::agents::{Step, StepLog};
 use crate::app::line::{Left, is_due};
 use crate::app::news::{Fresh, Telling};
 use crate::app::settle::{self, End};
-use crate::app::{App, Error, baselines};
+use crate::app::{App, Error, baselines, steps};
 use crate::domain::account::AccountId;
 use crate::domain::limits::{OUTPUT_CHARS_MAX, RESULT_BYTES_MAX};
 use crate::domain::outcome::{Ending, Failure, Outcome, Reason, Report, Work};
@@ -28,6 +29,8 @@ pub struct Job {
     pub stop: watch::Receiver<bool>,
     /// Where its agent tells how far it is.
     pub progress: watch::Sender<Step>,
+    /// What its agent has told so far.
+    pub log: Arc<StepLog>,
 }
 
 /// How a claim was ended.
@@ -80,7 +83,7 @@ pub async fn claim(app: &App, free: usize) -> Result<Vec<Job>, Error> {
         app.0.line.looked(look.account, look.left, workers.saturating_sub(used));
         for (run, claim) in look.jobs {
             app.0.metrics.runs_running.up();
-            jobs.push(app.0.under_way.begin(run, claim));
+            jobs.push(app.0.under_way.begin(run, claim, &app.0.clock));
         }
     }
     stop_cancelled(app, &jobs);
@@ -124,6 +127,7 @@ pub async fn finish(app: &App, job: &Job, work: Work) -> Result<Landed, Error> {
     let (claim, now) = (job.claim.clone(), app.0.clock.now());
     let telling = app.telling();
     let (ending, report) = checked(work.outcome);
+    let steps = steps::text(job, now);
     let baseline = baselines::checked(&job.run, work.baseline);
     let landed = app.0.store.write(move |txn| {
         if !is_mine(txn, &claim)? {
@@ -143,6 +147,7 @@ pub async fn finish(app: &App, job: &Job, work: Work) -> Result<Landed, Error> {
                     baselines::keep(txn, &run, baseline.as_deref())?;
                     (ending.clone(), report.as_ref())
                 };
+                runs::insert_steps(txn, &run, steps.as_deref())?;
                 let ended = settle::end(txn, &run, End { ending, report, now, telling })?;
                 Ok(Some((ended.run.status, ended.news)))
             }
@@ -358,7 +363,7 @@ fn drop_claim(
     queue::remove_claim(txn, claim.run)?;
     match claimed {
         Claimed::Run(run) => settle::lose(txn, &run, attempt, now, telling),
-        // Nobody waits for a deleted run, so it is not done again, and what was not done is free.
+        // Nobody waits for a deleted run: it is not done again, and what was not done is free.
         Claimed::Ghost(ghost) => {
             settle::end_ghost(txn, &ghost, &Ending::Failed(settle::canceled()), now)?;
             Ok(Vec::new())
@@ -379,9 +384,8 @@ fn checked(outcome: Outcome) -> (Ending, Option<Report>) {
         Outcome::NoSignal(report) => (Ending::NoSignal, report),
         Outcome::Failed(failure) => return (Ending::Failed(failure), None),
     };
-    let output = report.output.chars().count();
     let result = report.result.as_ref().map_or(0, String::len);
-    if output > OUTPUT_CHARS_MAX || result > RESULT_BYTES_MAX {
+    if report.output.chars().count() > OUTPUT_CHARS_MAX || result > RESULT_BYTES_MAX {
         let failure = Failure {
             reason: Reason::OutputTooLarge,
             code: "output_too_large".to_owned(),

@@ -19,10 +19,12 @@ pub mod entries;
 pub mod keys;
 
 pub mod baselines;
+pub mod chats;
 pub mod clock_health;
 pub mod deliveries;
 pub mod delivery_log;
 pub mod history;
+mod in_flight;
 pub mod jobs;
 pub mod lane;
 pub mod line;
@@ -34,6 +36,7 @@ mod recording;
 pub mod runs;
 pub mod schedules;
 mod settle;
+pub mod steps;
 pub mod stranded;
 pub mod ticks;
 mod under_way;
@@ -52,6 +55,7 @@ use crate::app::auth::KeyTable;
 use crate::app::billing::Prices;
 use crate::app::clock_health::ClockHealth;
 use crate::app::deliveries::Happened;
+use crate::app::in_flight::InFlight;
 use crate::app::lane::Lanes;
 use crate::app::limiter::{Limiter, Rates};
 use crate::app::line::Line;
@@ -65,7 +69,10 @@ use crate::domain::retry::{FirstAttempt, Pauses};
 use crate::domain::run::{Run, Status};
 use crate::domain::time::Timestamp;
 use crate::models::Registry;
-use crate::store::{Seal, Store, accounts as kept_accounts, keys as kept_keys, meta, runs_list};
+use crate::store::{
+    Seal, Store, accounts as kept_accounts, deliveries as kept_deliveries, keys as kept_keys, meta,
+    receivers as kept_receivers, runs_list,
+};
 use crate::sys::beats::Beats;
 use crate::sys::clock::{Clock, Mark};
 use crate::sys::entropy::Entropy;
@@ -103,9 +110,11 @@ pub(in crate::app) struct Inner {
     pub(in crate::app) clock_health: ClockHealth,
     /// Operations that go on whether or not somebody waits for them.
     pub(in crate::app) operations: Arc<AtomicUsize>,
+    pub(in crate::app) in_flight: InFlight,
     pub(in crate::app) mail: Notify,
     pub(in crate::app) attempts: broadcast::Sender<Happened>,
     pub(in crate::app) boot: u64,
+    pub(in crate::app) installed_at: Timestamp,
     /// Failed commits after which the file was read again.
     pub(in crate::app) failures_seen: AtomicU64,
     /// The same, for runs.
@@ -123,6 +132,8 @@ pub struct Settings {
     pub account_workers: u32,
     /// How long a run is kept after it was accepted; for ever when `None`.
     pub retention: Option<Duration>,
+    /// Chats of one key that may be under way; any number when `None`.
+    pub chats_in_flight: Option<u32>,
     /// How often callers may ask.
     pub rates: Rates,
     /// What schedules may do.
@@ -196,13 +207,18 @@ impl App {
             sender,
             seal,
         } = base;
-        let (boot, accounts) = store.read(|view| {
-            Ok::<_, Error>((meta::identity(view)?.boot, kept_accounts::scan(view)?))
-        })?;
+        let (identity, accounts) = store
+            .read(|view| Ok::<_, Error>((meta::identity(view)?, kept_accounts::scan(view)?)))?;
+        let (boot, installed_at) = (identity.boot, identity.created_at);
         store.read(|view| {
             for account in &accounts {
                 if let Some(newest) = runs_list::newest(view, account.id)? {
                     entropy.continue_after(newest);
+                }
+                for receiver in kept_receivers::scan(view, account.id)? {
+                    if let Some(newest) = kept_deliveries::newest(view, account.id, receiver.id)? {
+                        entropy.continue_after(newest);
+                    }
                 }
             }
             Ok::<_, Error>(())
@@ -236,10 +252,12 @@ impl App {
             mail: Notify::new(),
             attempts: broadcast::Sender::new(ATTEMPTS_KEPT),
             boot,
+            installed_at,
             failures_seen: AtomicU64::new(0),
             failures_seen_of_runs: AtomicU64::new(0),
             clock_health: ClockHealth::default(),
             operations: Arc::default(),
+            in_flight: InFlight::default(),
             started_at,
             start_mark,
         })))
@@ -296,6 +314,21 @@ impl App {
         self.0.shutdown.reached(Phase::Draining).await;
     }
 
+    /// Waits until the daemon stops what is under way.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: nothing is lost when the future is dropped.
+    pub async fn stops(&self) {
+        self.0.shutdown.reached(Phase::Stopping).await;
+    }
+
+    /// When this installation was made.
+    #[must_use]
+    pub fn installed_at(&self) -> Timestamp {
+        self.0.installed_at
+    }
+
     /// The time by which things grow old: that of the wall clock, but never further ahead than this
     /// daemon has run since its start. A clock that was set forward makes nothing old at once.
     pub(in crate::app) fn aging_now(&self) -> Timestamp {
@@ -335,6 +368,7 @@ impl Default for Settings {
             pending_runs: Some(limits::PENDING_RUNS_DEFAULT),
             account_workers: 1,
             retention: None,
+            chats_in_flight: Some(limits::CHATS_IN_FLIGHT_DEFAULT),
             rates: Rates::default(),
             schedules: schedules::Rules::default(),
             webhooks: Webhooks::default(),

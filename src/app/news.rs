@@ -28,6 +28,8 @@ pub(in crate::app) struct Telling {
     pub(in crate::app) first: FirstAttempt,
     /// The clock of the running system.
     pub(in crate::app) uptime: Option<Uptime>,
+    /// The time in the ids of what is told.
+    pub(in crate::app) born_at: Timestamp,
 }
 
 /// A delivery that a transaction has made, for the outbox in memory.
@@ -56,8 +58,8 @@ pub(in crate::app) fn announce(
     if listeners.is_empty() {
         return Ok(Vec::new());
     }
-    let event =
-        Event::of(run, output).ok_or(store::Error::Bug("an event of a run that is not over"))?;
+    let event = Event::of(run, output, telling.born_at)
+        .ok_or(store::Error::Bug("an event of a run that is not over"))?;
     events::insert(txn, &event)?;
     let pause = telling.first.pause(event.created_at);
     let told = listeners.into_iter().map(|receiver| {
@@ -163,7 +165,11 @@ pub(in crate::app) fn give_up(
 impl App {
     /// What a transaction that ends a run must be told.
     pub(in crate::app) fn telling(&self) -> Telling {
-        Telling { first: self.0.settings.webhooks.first_attempt, uptime: self.0.clock.uptime() }
+        Telling {
+            first: self.0.settings.webhooks.first_attempt,
+            uptime: self.0.clock.uptime(),
+            born_at: self.0.entropy.time_of_id(self.0.clock.now()),
+        }
     }
 
     /// Hands deliveries that are on disk to whoever sends them.

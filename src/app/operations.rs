@@ -54,6 +54,15 @@ pub async fn finish<T: Send + 'static>(
     }
 }
 
+/// Begins work that nobody waits for; the daemon does, when it stops.
+pub fn begin(app: &App, work: impl Future<Output = ()> + Send + 'static) {
+    let busy = Busy::take(&app.0.operations);
+    tokio::spawn(async move {
+        let _busy = busy;
+        work.await;
+    });
+}
+
 /// How many operations are under way.
 #[must_use]
 pub fn count(app: &App) -> usize {

@@ -10,9 +10,8 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use crate::app::Error;
-use crate::app::news::Telling;
 use crate::domain::delivery::{Attempt, Delivery, Next, Place, Status};
-use crate::domain::due::Due;
+use crate::domain::due::{Due, Uptime};
 use crate::domain::event::{EventId, EventType};
 use crate::domain::fault::{Fault, Reason};
 use crate::domain::health::State;
@@ -48,7 +47,7 @@ pub(in crate::app) struct Recording {
     pub(in crate::app) pauses: Pauses,
     pub(in crate::app) chance: u64,
     pub(in crate::app) now: Timestamp,
-    pub(in crate::app) telling: Telling,
+    pub(in crate::app) uptime: Option<Uptime>,
 }
 
 /// What a recorded attempt means for the outbox in memory.
@@ -136,7 +135,7 @@ pub(in crate::app) fn record_one(
     txn: &mut Txn<'_>,
     recording: &Recording,
 ) -> Result<Option<Recorded>, Error> {
-    let Recording { place, attempt, boot, tried, pauses, chance, now, telling } = *recording;
+    let Recording { place, attempt, boot, tried, pauses, chance, now, uptime } = *recording;
     if mine(txn, place, attempt, boot)?.is_none() {
         return Ok(None);
     }
@@ -166,7 +165,7 @@ pub(in crate::app) fn record_one(
         Next::Retry(pause) if after.status == Status::Retrying => Some(pause),
         Next::Retry(_) | Next::GiveUp | Next::Cancel(_) => None,
     };
-    let due = pause.map(|it| Due::after(it, now, telling.uptime));
+    let due = pause.map(|it| Due::after(it, now, uptime));
     let open = due.map(|due| Open { sent: attempt, due, claim: None });
     let health = receivers::standing_in(txn, place.account, place.receiver)?.health;
     // A death of ours says nothing of the receiver.

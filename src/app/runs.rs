@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::agents::{InputError, Problem};
-use crate::app::accounts::refusal;
+use crate::app::accounts::held_back;
 use crate::app::error::InputProblem;
 use crate::app::news;
 use crate::app::settle::{self, End, Ended};
@@ -98,8 +98,7 @@ pub(in crate::app) fn accept(
     if let Some(limit) = limit.filter(|it| wallet.active_runs >= *it) {
         return Err(Error::QueueFull { limit });
     }
-    let balance = wallet.balance.hold(run.hold).map_err(|it| refusal(it, currency))?;
-    ledger::put(txn, run.account, balance, wallet.active_runs.saturating_add(1))?;
+    ledger::hold(txn, run.account, run.hold).map_err(|it| held_back(it, currency))?;
     runs::insert(txn, run)?;
     queue::enqueue(txn, run)?;
     Ok(())

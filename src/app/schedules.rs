@@ -77,7 +77,7 @@ pub struct FullSchedule {
     pub schedule: Schedule,
     /// How its last run does; none when it has none, or when that was deleted.
     pub last_status: Option<Status>,
-    /// What one run costs; none when the kind is not served to the account any more.
+    /// What one run costs; none when the kind cannot be scheduled any more.
     pub price: Option<Amount>,
 }
 
@@ -183,7 +183,7 @@ pub async fn change(
     let input =
         change.input.map(|it| checked_input(app, owner, &schedule.kind, &it)).transpose()?;
     if change.enabled == Some(true) && input.is_none() {
-        schedulable(app, owner, &schedule.kind)?;
+        permitted(app, owner, &schedule.kind)?;
     }
     let (enabled, now) = (change.enabled, app.0.clock.now());
     let put = app.0.store.write(move |txn| {
@@ -242,7 +242,7 @@ pub async fn delete(app: &App, owner: Owner, id: ScheduleId) -> Result<(), Error
 /// [`Error::QueueFull`].
 pub async fn run_now(app: &App, owner: Owner, id: ScheduleId) -> Result<Run, Error> {
     let FullSchedule { schedule, .. } = find(app, owner, id)?;
-    let price = schedulable(app, owner, &schedule.kind)?;
+    let price = permitted(app, owner, &schedule.kind)?;
     let now = app.0.clock.now();
     let blank = Run::of_schedule(&schedule, app.0.entropy.id(now), price, now);
     let run = Run { key: owner.key, trigger: Trigger::RunNow { schedule: id }, ..blank };
@@ -309,7 +309,7 @@ impl App {
     }
 
     fn full(&self, owner: Owner, schedule: Schedule, last_status: Option<Status>) -> FullSchedule {
-        let price = self.0.prices.of_run(&schedule.kind, owner.currency);
+        let price = schedulable(self, owner, &schedule.kind).ok();
         FullSchedule { schedule, last_status, price }
     }
 }
@@ -346,9 +346,14 @@ impl Run {
     }
 }
 
+/// The price of a run of a kind that the owner's key may schedule.
+fn permitted(app: &App, owner: Owner, kind: &str) -> Result<Amount, Error> {
+    app.check_kind(owner.key, kind)?;
+    schedulable(app, owner, kind)
+}
+
 /// The price of a run of a kind that may be scheduled.
 fn schedulable(app: &App, owner: Owner, kind: &str) -> Result<Amount, Error> {
-    app.check_kind(owner.key, kind)?;
     let agent = app.0.catalogue.find(kind).ok_or(Error::UnknownKind)?;
     if !agent.entry().schedulable {
         return Err(Error::NotSchedulable);
@@ -362,7 +367,7 @@ fn checked_input(
     kind: &str,
     input: &Map<String, Value>,
 ) -> Result<String, Error> {
-    schedulable(app, owner, kind)?;
+    permitted(app, owner, kind)?;
     let agent = app.0.catalogue.find(kind).ok_or(Error::UnknownKind)?;
     let input = agent.accept(input).map_err(input_error)?;
     if input.len() > INPUT_BYTES_MAX {

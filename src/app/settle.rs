@@ -93,6 +93,7 @@ pub(in crate::app) fn settle(
         reference: Some(*run.id.as_bytes()),
         key: run.key,
         note: run.kind.clone(),
+        usage: None,
     };
     ledger::append(txn, run.account, after, active, &line)?;
     Ok(())

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::app::{App, Error, jobs};
 use crate::domain::delivery::Place;
 use crate::domain::run::Attempt;
-use crate::store::{Health, outbox, queue, receivers};
+use crate::store::{self, Health, outbox, queue, receivers};
 
 /// Hands deliveries that nobody sends to the outbox, if a commit has failed since the last look.
 ///
@@ -74,7 +74,11 @@ impl App {
     ///
     /// So it is when what could not be recorded was recorded by a commit that seemed to fail.
     pub(in crate::app) fn recorded_before(&self, place: Place) -> Result<Option<Duration>, Error> {
-        let open = self.0.store.read(|view| Ok::<_, Error>(outbox::find(view, place)?))?;
+        let open = self.0.store.read(|view| match outbox::find(view, place) {
+            // Nobody can say when it is due, so it is left to the doctor.
+            Err(store::Error::Damaged { .. }) => Ok(None),
+            open => Ok::<_, Error>(open?),
+        })?;
         let due = open.filter(|it| it.claim.is_none()).map(|it| it.due);
         Ok(due.map(|it| it.left(self.0.clock.now(), self.0.clock.uptime())))
     }

@@ -66,8 +66,9 @@ pub async fn fire(app: &App, cause: Cause) -> Result<Progress, Error> {
         meta::note_slots(txn, now)?;
         Ok::<_, Error>(decided)
     });
-    for Decided { run, verdict } in decide.await? {
-        app.count_slot(verdict);
+    for Decided { run, verdict, missed } in decide.await? {
+        app.count_slots(verdict, 1);
+        app.count_slots(Verdict::Missed, missed);
         if let Some(run) = run {
             app.accepted(&run);
         }
@@ -111,8 +112,13 @@ async fn reckon_again(app: &App, now: Timestamp) -> Result<usize, Error> {
             let mut moved = 0_usize;
             for place in &some {
                 let Some(before) = read(txn, *place)? else { continue };
+                // What is due on either clock is decided, not put off.
+                if place.at <= now {
+                    continue;
+                }
                 let Ok(cron) = Cron::parse(&before.cron) else { continue };
-                let next = next_undecided(txn, &before, &cron, now)?;
+                // A slot that came between the step and this look is due.
+                let next = next_undecided(txn, &before, &cron, now.before(STEP_MIN))?;
                 if next.is_some() && next != before.next_run_at {
                     let after = Schedule { next_run_at: next, ..before.clone() };
                     schedules::put(txn, Some(&before), &after)?;
@@ -130,10 +136,14 @@ async fn reckon_again(app: &App, now: Timestamp) -> Result<usize, Error> {
     Ok(moved)
 }
 
-/// A slot that was decided.
+/// The slots of a schedule that were decided.
 struct Decided {
+    /// The run of the latest one.
     run: Option<Run>,
+    /// What became of the latest one.
     verdict: Verdict,
+    /// How many there were before it.
+    missed: u32,
 }
 
 /// Where slots are decided.
@@ -144,31 +154,32 @@ struct Desk<'a> {
 }
 
 impl Desk<'_> {
-    /// Decides all slots of a schedule that are due; the latest of them can become the run `id`.
+    /// Decides all slots of a schedule that are due; the latest of them can become the run `run`.
     fn decide(
         &self,
         txn: &mut Txn<'_>,
         place: Upcoming,
-        id: RunId,
+        run: RunId,
     ) -> Result<Option<Decided>, Error> {
         let Some(before) = read(txn, place)? else { return Ok(None) };
         let mut after = before.clone();
         let Ok(cron) = Cron::parse(&before.cron) else {
             after.stop(Stopped::CronInvalid, self.now);
             schedules::put(txn, Some(&before), &after)?;
-            return Ok(Some(Decided { run: None, verdict: Verdict::Error }));
+            return Ok(Some(Decided { run: None, verdict: Verdict::Error, missed: 0 }));
         };
         let mut decided = None;
-        if let Some(slots) = before.due(&cron, self.now) {
+        let (account, id) = (place.account, place.id);
+        let due = before.due(&cron, self.now, |it| ticks::exists(txn, account, id, it))?;
+        if let Some(slots) = due {
             if let Some((slot, count)) = slots.older {
-                self.line(txn, &mut after, &cron, self.too_late(slot, count))?;
+                line(txn, &mut after, &cron, self.too_late(slot, count))?;
             }
-            if !ticks::exists(txn, place.account, place.id, slots.latest)? {
-                let (tick, run) = self.latest(txn, &before, slots.latest, id)?;
-                self.line(txn, &mut after, &cron, tick)?;
-                after.stop_after(tick.verdict, self.now);
-                decided = Some(Decided { run, verdict: tick.verdict });
-            }
+            let (tick, run) = self.latest(txn, &before, slots.latest, run)?;
+            line(txn, &mut after, &cron, tick)?;
+            after.stop_after(tick.verdict, self.now);
+            let missed = slots.older.map_or(0, |it| it.1);
+            decided = Some(Decided { run, verdict: tick.verdict, missed });
         }
         if after.is_enabled() {
             after.next_run_at = next_undecided(txn, &after, &cron, self.now)?;
@@ -238,22 +249,13 @@ impl Desk<'_> {
         };
         Tick { slot, decided_at: self.now, verdict, run: None, slots }
     }
+}
 
-    /// Writes a line, unless there is one about its slot.
-    fn line(
-        &self,
-        txn: &mut Txn<'_>,
-        schedule: &mut Schedule,
-        cron: &Cron,
-        tick: Tick,
-    ) -> Result<(), Error> {
-        if ticks::exists(txn, schedule.account, schedule.id, tick.slot)? {
-            return Ok(());
-        }
-        ticks::insert(txn, schedule, &tick)?;
-        schedule.note(cron, &tick);
-        Ok(())
-    }
+/// Writes a line about slots that were not decided before.
+fn line(txn: &mut Txn<'_>, schedule: &mut Schedule, cron: &Cron, tick: Tick) -> Result<(), Error> {
+    ticks::insert(txn, schedule, &tick)?;
+    schedule.note(cron, &tick);
+    Ok(())
 }
 
 /// Why a slot became no run.
@@ -291,15 +293,15 @@ impl Schedule {
 }
 
 impl App {
-    fn count_slot(&self, verdict: Verdict) {
-        let [fired, skipped, missed] = &self.0.metrics.slots;
+    fn count_slots(&self, verdict: Verdict, slots: u32) {
+        let (slots, [fired, skipped, missed]) = (u64::from(slots), &self.0.metrics.slots);
         match verdict {
-            Verdict::Fired => fired.add(1),
-            Verdict::Missed | Verdict::SkippedStorage => missed.add(1),
+            Verdict::Fired => fired.add(slots),
+            Verdict::Missed | Verdict::SkippedStorage => missed.add(slots),
             Verdict::SkippedOverlap
             | Verdict::SkippedBalance
             | Verdict::SkippedQueueFull
-            | Verdict::Error => skipped.add(1),
+            | Verdict::Error => skipped.add(slots),
         }
     }
 }

@@ -1,14 +1,15 @@
 //! The runs under way, in memory: they can be told to stop, and tell how far they are.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-use crate::agents::Step;
+use crate::agents::{Step, StepLog, TimedStep};
 use crate::app::jobs::Job;
 use crate::domain::run::{Run, RunId};
 use crate::store::queue::Claim;
+use crate::sys::clock::Clock;
 
 /// The runs under way: they can be told to stop, and tell how far they are.
 #[derive(Debug, Default)]
@@ -19,6 +20,7 @@ pub(in crate::app) struct UnderWay(Mutex<HashMap<RunId, Ends>>);
 struct Ends {
     stop: watch::Sender<bool>,
     progress: watch::Receiver<Step>,
+    log: Arc<StepLog>,
 }
 
 impl UnderWay {
@@ -35,12 +37,18 @@ impl UnderWay {
         told.filter(|it| it.total > 0)
     }
 
+    /// The steps of a run so far; `None` when it is not under way.
+    pub(in crate::app) fn steps(&self, run: RunId) -> Option<Vec<TimedStep>> {
+        self.lock().get(&run).map(|it| it.log.list(None))
+    }
+
     /// Notes that a claimed run is under way.
-    pub(in crate::app) fn begin(&self, run: Run, claim: Claim) -> Job {
+    pub(in crate::app) fn begin(&self, run: Run, claim: Claim, clock: &Clock) -> Job {
         let (stop, told) = watch::channel(false);
         let (teller, progress) = watch::channel(Step::default());
-        self.lock().insert(run.id, Ends { stop, progress });
-        Job { run, claim, stop: told, progress: teller }
+        let log = Arc::new(StepLog::new(clock.clone()));
+        self.lock().insert(run.id, Ends { stop, progress, log: Arc::clone(&log) });
+        Job { run, claim, stop: told, progress: teller, log }
     }
 
     /// Whether a run is under way.

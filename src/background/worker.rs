@@ -157,7 +157,7 @@ async fn work(shared: &Arc<Shared>, job: &Job, agent: Arc<dyn Agent>) -> End {
         input: job.run.input.clone(),
         trigger: job.run.trigger,
         baseline,
-        progress: Progress::into_channel(job.progress.clone()),
+        progress: Progress::into_channel(job.progress.clone()).with_log(Arc::clone(&job.log)),
     };
     let inside = Arc::clone(shared);
     let mut execution = tokio::spawn(async move { agent.run(&task, &inside.bench).await });

@@ -136,13 +136,14 @@ impl From<app::Error> for Failure {
     fn from(error: app::Error) -> Self {
         match error {
             app::Error::Internal(inner) => inner.into(),
-            app::Error::NotFound | app::Error::UnknownKind => {
+            app::Error::NotFound | app::Error::UnknownKind | app::Error::UnknownModel => {
                 Self::new(Exit::NotFound, error.to_string())
             }
             app::Error::KindNotAllowed => Self::new(Exit::Denied, error.to_string()),
             app::Error::Input { .. }
             | app::Error::NotSchedulable
             | app::Error::Cron(_)
+            | app::Error::Chat(_)
             | app::Error::ReceiverUrl(_) => Self::new(Exit::Usage, error.to_string()),
             app::Error::QueueFull { .. }
             | app::Error::RunOver
@@ -153,6 +154,9 @@ impl From<app::Error> for Failure {
             | app::Error::TooManyRepeats { .. }
             | app::Error::TooManyKeys { .. }
             | app::Error::Balance { .. }
+            | app::Error::ChatBalance { .. }
+            | app::Error::TooManyChats { .. }
+            | app::Error::Model(_)
             | app::Error::Amount(_)
             | app::Error::StorageFull
             | app::Error::Overloaded => Self::new(Exit::Failed, error.to_string()),

@@ -4,7 +4,7 @@ mod args;
 use args::CreateArgs;
 pub(super) use args::ScheduleVerb;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use crate::cli::client::Ask;
 use crate::cli::command::Here;
@@ -173,7 +173,7 @@ fn preview(here: &Here, text: &str, count: u32) -> Result<(), Failure> {
             "description": cron.describe(),
             "next_runs": slots,
             "warnings": warnings,
-            "runs_per_day": cron.runs_per_day().to_string(),
+            "runs_per_day": cron.runs_per_day().to_string().parse::<Number>().ok(),
         }));
     }
     out.line(out.strong(&cron.describe()))?;

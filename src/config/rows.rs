@@ -23,7 +23,7 @@ pub(super) const fn row(
 }
 
 /// The settings of the daemon itself.
-pub(super) static ROWS: [Setting; 26] = [
+pub(super) static ROWS: [Setting; 27] = [
     row(
         "data.dir",
         Kind::Path(|it, dir| it.data.dir = dir),
@@ -209,6 +209,13 @@ pub(super) static ROWS: [Setting; 26] = [
         Is("1000"),
         Restart,
         "Runs of one account that may wait or run at the same time.",
+    ),
+    row(
+        "limits.chats_in_flight",
+        Kind::CountOr(1, 1_000_000, "off", |it, count| it.limits.chats_in_flight = count),
+        Is("32"),
+        Restart,
+        "Chats of one API key that may be under way at the same time.",
     ),
     row(
         "queue.workers",

@@ -98,6 +98,8 @@ pub struct Limits {
     pub rates: Rates,
     /// Runs of one account that may wait or run; any number when `None`.
     pub pending_runs: Option<u32>,
+    /// Chats of one key at the same time.
+    pub chats_in_flight: Option<u32>,
 }
 
 /// The workers.
@@ -136,6 +138,8 @@ pub struct Agents {
     pub user_agent: String,
     /// The shortest time between two requests to one host.
     pub politeness: Duration,
+    /// The pause before a change is looked at a second time.
+    pub confirm_pause: Duration,
 }
 
 /// Schedules.
@@ -171,6 +175,13 @@ pub struct Outbound {
     pub ports: Ports,
 }
 
+impl Agents {
+    /// Notes what a run of `kind` costs.
+    pub(super) fn set_price(&mut self, kind: &str, price: Amount) {
+        self.prices.insert(kind.to_owned(), price);
+    }
+}
+
 impl Mode {
     /// The word for it, which is that of its command.
     #[must_use]
@@ -197,7 +208,7 @@ impl Config {
             http: Http { listen: Vec::new(), edge: inbound::Config::default(), tls: None },
             metrics: None,
             log: Log { filter: String::new(), format: Format::Auto },
-            limits: Limits { rates: Rates::default(), pending_runs: None },
+            limits: Limits { rates: Rates::default(), pending_runs: None, chats_in_flight: None },
             queue: Queue { workers: 0, account_workers: 1, shutdown_grace: Duration::ZERO },
             runs: Runs { retention: None },
             billing: Billing { currency: Currency::EUR, rates: BTreeMap::new() },
@@ -205,6 +216,7 @@ impl Config {
                 prices: BTreeMap::new(),
                 user_agent: String::new(),
                 politeness: Duration::ZERO,
+                confirm_pause: Duration::ZERO,
             },
             schedules: Schedules { is_on: true, rules: app::schedules::Rules::default() },
             webhooks: Webhooks {

@@ -126,7 +126,7 @@ mod tests {
         let mut names = BTreeSet::new();
         let mut sections = Vec::new();
         for setting in Setting::all() {
-            let word = |it: &str| it.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+            let word = |it: &str| it.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_'));
             assert!(word(setting.section()) && !setting.section().contains('_'));
             assert!(word(setting.key()), "{}", setting.name);
             assert!(names.insert(setting.variable()), "{} occurs twice", setting.name);

@@ -12,7 +12,7 @@ use crate::domain::retry::FirstAttempt;
 use std::time::Duration;
 
 /// The settings of what it does.
-pub(super) static ROWS: [Setting; 20] = [
+pub(super) static ROWS: [Setting; 22] = [
     row(
         "runs.retention",
         Kind::SpanOr(MINUTE, TEN_YEARS, "never", |it, span| it.runs.retention = span),
@@ -44,6 +44,13 @@ pub(super) static ROWS: [Setting; 20] = [
         "What one run of seo_audit costs; a failed one costs nothing.",
     ),
     row(
+        "agents.price_competitor_scan",
+        Kind::Money(|it, price| it.agents.set_price("competitor_scan", price)),
+        Is("0.05"),
+        Restart,
+        "What one run of competitor_scan costs; a failed one costs nothing.",
+    ),
+    row(
         "agents.user_agent",
         Kind::Line(200, |it, text| it.agents.user_agent = text),
         Is(concat!("Errand/", env!("CARGO_PKG_VERSION"))),
@@ -56,6 +63,13 @@ pub(super) static ROWS: [Setting; 20] = [
         Modes("1s", "0s"),
         Restart,
         "The shortest time between two requests of a run to one host.",
+    ),
+    row(
+        "agents.confirm_pause",
+        Kind::Span(Duration::ZERO, MINUTE, |it, span| it.agents.confirm_pause = span),
+        Modes("60s", "1s"),
+        Restart,
+        "How long competitor_scan waits before it looks at a change a second time.",
     ),
     row(
         "schedules.enabled",

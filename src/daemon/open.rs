@@ -81,6 +81,7 @@ pub async fn open(
             pending_runs: config.limits.pending_runs,
             account_workers: config.queue.account_workers,
             retention: config.runs.retention,
+            chats_in_flight: config.limits.chats_in_flight,
             rates: config.limits.rates.clone(),
             schedules: config.schedules.rules,
             webhooks: Webhooks { urls, ..config.webhooks.rules },

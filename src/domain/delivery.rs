@@ -254,7 +254,7 @@ mod tests {
 
     fn delivery() -> Delivery {
         let event = Event {
-            id: Id::from_bytes([1; 16]),
+            id: Id::new(NOW, 0, [1; 8]),
             account: Id::from_bytes([2; 16]),
             run: Id::from_bytes([3; 16]),
             kind: EventType::Succeeded,

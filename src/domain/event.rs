@@ -71,11 +71,13 @@ struct Data<'a> {
 impl Event {
     /// The event of a run that has just ended; `None` while it has not.
     ///
-    /// `output` is its report; none counts as an empty one. The id follows from the run and the
-    /// time of its end, so an end that is written twice makes the same event.
+    /// `output` is its report; none counts as an empty one. `born_at` is the time in its id, which
+    /// goes forward also when the clock was set back: logs are in the order of ids. The id follows
+    /// from the run and that time, so an end that is written twice makes the same event.
     #[must_use]
-    pub fn of(run: &Run, output: Option<&str>) -> Option<Self> {
-        Some(Self::told(run, EventType::of(run.status)?, run.finished_at?, output))
+    pub fn of(run: &Run, output: Option<&str>, born_at: Timestamp) -> Option<Self> {
+        let (kind, created_at) = (EventType::of(run.status)?, run.finished_at?);
+        Some(Self::told(run, kind, (created_at, born_at), output))
     }
 
     /// An event such as a run of `account` makes, for somebody to try a receiver with.
@@ -104,13 +106,15 @@ impl Event {
             failure: None,
             cancel_requested: false,
         };
-        Self::told(&run, kind, at, Some(output))
+        Self::told(&run, kind, (at, at), Some(output))
     }
 
-    fn told(run: &Run, kind: EventType, created_at: Timestamp, output: Option<&str>) -> Self {
-        // A run's id goes forward also when the clock was set back, and the log is in the order of
-        // its ids.
-        let born_at = created_at.max(run.id.born_at());
+    fn told(
+        run: &Run,
+        kind: EventType,
+        (created_at, born_at): (Timestamp, Timestamp),
+        output: Option<&str>,
+    ) -> Self {
         let id = EventId::derived(born_at, &[*run.id.as_bytes(), *run.account.as_bytes()]);
         let (output, output_truncated) = cut(output.unwrap_or_default());
         let data = Data {
@@ -241,7 +245,7 @@ mod tests {
     #[test]
     fn the_body_has_the_fields_of_the_interface_in_their_order() {
         let event =
-            Event::of(&run(Ending::Succeeded, 1_500_000_000), Some("café \"✓\"\n")).unwrap();
+            Event::of(&run(Ending::Succeeded, 1_500_000_000), Some("café \"✓\"\n"), NOW).unwrap();
         let id = event.id;
         let expected = format!(
             r#"{{"id":"{id}","type":"agent.run.succeeded","created_at":"2026-01-01T00:00:00.123000+00:00","data":{{"run_id":"01010101-0101-0101-0101-010101010101","kind":"seo_audit","status":"succeeded","output":"café \"✓\"\n","output_truncated":false,"error":null,"cost":"1.5"}}}}"#
@@ -254,7 +258,7 @@ mod tests {
     /// Source: service interface, "Errors".
     #[test]
     fn a_failure_is_told_by_its_generic_code_alone() {
-        let event = Event::of(&failed(), None).unwrap();
+        let event = Event::of(&failed(), None, NOW).unwrap();
         assert_eq!(event.kind, EventType::Failed);
         assert!(
             event.body.contains(r#""output":"","output_truncated":false,"error":"agent_failed""#)
@@ -271,7 +275,7 @@ mod tests {
                 [(31_999, 31_999, false), (32_000, 32_000, false), (32_001, 32_000, true)]
             {
                 let output = letter.repeat(length);
-                let event = Event::of(&run(Ending::Succeeded, 0), Some(&output)).unwrap();
+                let event = Event::of(&run(Ending::Succeeded, 0), Some(&output), NOW).unwrap();
                 let body: serde_json::Value = serde_json::from_str(&event.body).unwrap();
                 assert_eq!(body["data"]["output"].as_str().unwrap().chars().count(), kept);
                 assert_eq!(body["data"]["output_truncated"], truncated);
@@ -283,8 +287,8 @@ mod tests {
     #[test]
     fn an_end_that_is_written_twice_makes_the_same_event() {
         let run = run(Ending::NoSignal, 7);
-        assert_eq!(Event::of(&run, Some("x")), Event::of(&run, Some("x")));
-        assert_eq!(Event::of(&run, None).unwrap().id.born_at(), NOW);
+        assert_eq!(Event::of(&run, Some("x"), NOW), Event::of(&run, Some("x"), NOW));
+        assert_eq!(Event::of(&run, None, NOW).unwrap().id.born_at(), NOW);
     }
 
     #[test]
@@ -307,6 +311,6 @@ mod tests {
     fn a_run_that_is_not_over_makes_no_event() {
         let mut run = failed();
         run.status = Status::Running;
-        assert_eq!(Event::of(&run, None), None);
+        assert_eq!(Event::of(&run, None, NOW), None);
     }
 }

@@ -26,6 +26,8 @@ pub enum Account {}
 pub enum Key {}
 /// Names a run.
 pub enum Run {}
+/// Names a chat.
+pub enum Chat {}
 /// Names a schedule.
 pub enum Schedule {}
 /// Names a webhook receiver.

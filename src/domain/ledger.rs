@@ -6,6 +6,7 @@
 //! ledger, and the balance is the sum of its entries. Source: the contract, section 4.
 
 use crate::domain::account::KeyId;
+use crate::domain::chat::{CountSource, Usage};
 use crate::domain::money::Amount;
 use crate::domain::time::Timestamp;
 
@@ -43,6 +44,19 @@ pub enum EntryKind {
     Debit,
     /// A run was paid.
     Charge,
+    /// A chat was paid.
+    Chat,
+}
+
+/// What a chat has used, as it was charged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChatUsage {
+    /// The tokens that were paid for.
+    pub usage: Usage,
+    /// Who counted them.
+    pub source: CountSource,
+    /// What the operator paid, because more was claimed than can have been used.
+    pub unbilled: Amount,
 }
 
 /// One line of an account's ledger.
@@ -58,12 +72,14 @@ pub struct Entry {
     pub amount: Amount,
     /// The balance after it.
     pub balance_after: Amount,
-    /// What it paid for: the bytes of a run's id.
+    /// What it paid for: the bytes of the id of a run or a chat.
     pub reference: Option<[u8; 16]>,
     /// The key that started the work.
     pub key: Option<KeyId>,
-    /// The kind of agent, or the operator's words for a credit.
+    /// The kind of agent, the model, or the operator's words for a credit.
     pub note: String,
+    /// What a chat has used.
+    pub usage: Option<ChatUsage>,
 }
 
 impl Balance {
@@ -145,7 +161,7 @@ impl Balance {
 
 impl EntryKind {
     /// Every reason.
-    pub const ALL: [Self; 3] = [Self::Credit, Self::Debit, Self::Charge];
+    pub const ALL: [Self; 4] = [Self::Credit, Self::Debit, Self::Charge, Self::Chat];
 
     /// Reads the word for a reason.
     #[must_use]
@@ -160,6 +176,7 @@ impl EntryKind {
             Self::Credit => "credit",
             Self::Debit => "debit",
             Self::Charge => "charge",
+            Self::Chat => "chat",
         }
     }
 }

@@ -95,6 +95,10 @@ pub const RECOVER_SPAN_MAX: Duration = Duration::from_hours(14 * 24);
 /// How long a delivery is kept after it is over. Source: the contract, section 8.
 pub const DELIVERY_RETENTION_DEFAULT: Duration = Duration::from_hours(30 * 24);
 
+/// Chats of one key at the same time. Source: the contract, section 5.
+pub const CHATS_IN_FLIGHT_DEFAULT: u32 = 32;
+/// Bytes of a chat's body. Source: the contract, section 2.
+pub const CHAT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Requests a minute of one key. Source: the contract, section 5.
 pub const KEY_REQUESTS_PER_MINUTE: u32 = 600;
 /// Requests that one key may make at once. Source: the contract, section 5.

@@ -31,7 +31,9 @@ pub mod outcome;
 pub mod restrictions;
 pub mod run;
 pub mod schedule;
+mod schedule_words;
 pub mod slot;
+mod slots;
 
 pub mod delivery;
 pub mod due;

@@ -4,13 +4,10 @@
 //! run, or a word why not. Pure: no clock, no storage; callers pass `now`.
 //! Source: service interface, "Schedule"; the contract, section 7.
 
-use std::time::Duration;
-
 use crate::domain::account::AccountId;
 use crate::domain::cron::Cron;
-use crate::domain::limits::{LATE_AFTER, MISSED_COUNT_MAX, TICKS_KEPT};
 use crate::domain::run::{RunId, ScheduleId};
-use crate::domain::slot::{DueSlots, Stretch, Tick, Verdict};
+use crate::domain::slot::{Stretch, Tick, Verdict};
 use crate::domain::time::Timestamp;
 
 /// A kind of run that is started by the clock.
@@ -154,34 +151,18 @@ impl Schedule {
     }
 
     /// Gives it another expression; slots of the old one are not fired any more.
+    ///
+    /// The same expression changes nothing: a slot that is due stays due.
     pub fn change_cron(&mut self, text: String, cron: &Cron, now: Timestamp) {
+        if text == self.cron {
+            return;
+        }
         self.cron = text;
         self.decided = None;
         if self.is_enabled() {
             self.start(cron, now);
         }
         self.touch(now);
-    }
-
-    /// The slots that are due; none when it is stopped or the next one is still to come.
-    #[must_use]
-    pub fn due(&self, cron: &Cron, now: Timestamp) -> Option<DueSlots> {
-        let next = self.next_run_at.filter(|it| *it <= now)?;
-        let before_next = next.before(INSTANT);
-        let latest = cron.latest_at_or_before(now, before_next)?;
-        let older = cron.latest_at_or_before(latest.before(INSTANT), before_next);
-        let count = |it| (it, cron.count_between(before_next, it, MISSED_COUNT_MAX));
-        Some(DueSlots { latest, older: older.map(count) })
-    }
-
-    /// Whether a slot that is decided at `now` may still become a run.
-    #[must_use]
-    pub fn wants(&self, slot: Timestamp, now: Timestamp, window: Duration) -> bool {
-        let late = now.since(slot);
-        match self.missed {
-            MissedSlots::FireOnce => late <= window,
-            MissedSlots::Skip => late < LATE_AFTER,
-        }
     }
 
     /// Notes what became of a slot.
@@ -208,80 +189,13 @@ impl Schedule {
         self.touch(tick.decided_at);
     }
 
-    /// The first slot after `now` of which `is_decided` says no.
-    ///
-    /// After the clock was set back, slots come again that were decided before.
-    ///
-    /// # Errors
-    ///
-    /// What `is_decided` says.
-    pub fn next_undecided<E>(
-        &self,
-        cron: &Cron,
-        now: Timestamp,
-        mut is_decided: impl FnMut(Timestamp) -> Result<bool, E>,
-    ) -> Result<Option<Timestamp>, E> {
-        let mut next = cron.next_after(now);
-        for _ in 0..TICKS_KEPT.saturating_add(2) {
-            let Some(slot) = next else { return Ok(None) };
-            if let Some(stretch) = self.decided.filter(|it| it.from <= slot && slot <= it.until) {
-                next = cron.next_after(stretch.until);
-            } else if is_decided(slot)? {
-                next = cron.next_after(slot);
-            } else {
-                return Ok(next);
-            }
-        }
-        Ok(next)
-    }
-
     /// Notes a change at `now`, or at the last change when the clock went back.
     fn touch(&mut self, now: Timestamp) {
         self.updated_at = self.updated_at.max(now);
     }
 }
 
-impl Channel {
-    /// Every channel, in the order they are shown.
-    pub const ALL: [Self; 3] = [Self::Email, Self::Telegram, Self::Slack];
-
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Telegram => "telegram",
-            Self::Slack => "slack",
-        }
-    }
-
-    /// Reads the word for a channel.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.as_str() == text)
-    }
-}
-
 impl Overlap {
-    /// Every rule.
-    pub const ALL: [Self; 3] = [Self::Skip, Self::QueueOne, Self::Allow];
-
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Skip => "skip",
-            Self::QueueOne => "queue_one",
-            Self::Allow => "allow",
-        }
-    }
-
-    /// Reads the word for a rule.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.as_str() == text)
-    }
-
     /// Whether a slot may become a run while `active` earlier ones are not over.
     #[must_use]
     pub const fn allows(self, active: usize) -> bool {
@@ -293,53 +207,128 @@ impl Overlap {
     }
 }
 
-impl MissedSlots {
-    /// Every rule.
-    pub const ALL: [Self; 2] = [Self::FireOnce, Self::Skip];
+#[cfg(test)]
+pub(in crate::domain) mod tests {
+    use super::*;
+    use crate::domain::id::Id;
 
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::FireOnce => "fire_once",
-            Self::Skip => "skip",
+    /// A time of one day.
+    pub(in crate::domain) fn at(time: &str) -> Timestamp {
+        Timestamp::parse(&format!("2026-01-01T{time}Z")).unwrap()
+    }
+
+    /// A schedule that was started at a time of that day.
+    pub(in crate::domain) fn every(text: &str, start: &str) -> (Cron, Schedule) {
+        let cron = Cron::parse(text).unwrap();
+        let mut schedule = Schedule {
+            id: Id::from_bytes([1; 16]),
+            account: Id::from_bytes([2; 16]),
+            kind: "script".to_owned(),
+            input: "{}".to_owned(),
+            cron: text.to_owned(),
+            channels: Vec::new(),
+            repeat: Repeat::Always,
+            overlap: Overlap::Skip,
+            missed: MissedSlots::FireOnce,
+            stopped: Some(Stopped::User),
+            next_run_at: None,
+            decided: None,
+            counts: Counts::default(),
+            last_run: None,
+            last_skip: None,
+            created_at: at(start),
+            updated_at: at(start),
+        };
+        schedule.start(&cron, at(start));
+        (cron, schedule)
+    }
+
+    fn tick(slot: &str, verdict: Verdict, slots: u32) -> Tick {
+        let run = (verdict == Verdict::Fired).then(|| Id::from_bytes([9; 16]));
+        Tick { slot: at(slot), decided_at: at(slot), verdict, run, slots }
+    }
+
+    #[test]
+    fn it_fires_from_the_first_slot_after_its_start_and_not_when_stopped() {
+        let (cron, mut schedule) = every("0 * * * *", "12:00:00");
+        assert_eq!((schedule.next_run_at, schedule.stopped), (Some(at("13:00:00")), None));
+        schedule.stop(Stopped::User, at("12:30:00"));
+        assert_eq!((schedule.next_run_at, schedule.is_enabled()), (None, false));
+        schedule.start(&cron, at("15:59:59"));
+        assert_eq!((schedule.next_run_at, schedule.stopped), (Some(at("16:00:00")), None));
+    }
+
+    #[test]
+    fn where_time_ends_it_cannot_be_started() {
+        let (cron, mut schedule) = every("0 * * * *", "12:00:00");
+        schedule.start(&cron, Timestamp::from_millis(i64::MAX));
+        assert_eq!(schedule.stopped, Some(Stopped::CronInvalid));
+    }
+
+    #[test]
+    fn another_expression_counts_from_now_on_and_only_while_it_fires() {
+        let (_, mut schedule) = every("0 * * * *", "12:00:00");
+        let daily = Cron::parse("30 20 * * *").unwrap();
+        schedule.change_cron("30 20 * * *".to_owned(), &daily, at("13:00:00"));
+        assert_eq!(schedule.next_run_at, Some(at("20:30:00")));
+        schedule.stop(Stopped::OneShotDone, at("14:00:00"));
+        let hourly = Cron::parse("0 * * * *").unwrap();
+        schedule.change_cron("0 * * * *".to_owned(), &hourly, at("15:00:00"));
+        assert_eq!((schedule.next_run_at, schedule.stopped), (None, Some(Stopped::OneShotDone)));
+        assert_eq!(schedule.updated_at, at("15:00:00"));
+    }
+
+    #[test]
+    fn the_same_expression_changes_nothing() {
+        let (cron, mut schedule) = every("0 * * * *", "12:00:00");
+        schedule.note(&cron, &tick("13:00:00", Verdict::Fired, 1));
+        let before = schedule.clone();
+        schedule.change_cron("0 * * * *".to_owned(), &cron, at("14:00:30"));
+        assert_eq!(schedule, before);
+    }
+
+    #[test]
+    fn slots_that_follow_each_other_become_one_stretch() {
+        let (cron, mut schedule) = every("0 * * * *", "11:59:59");
+        for slot in ["12:00:00", "13:00:00", "14:00:00"] {
+            schedule.note(&cron, &tick(slot, Verdict::Fired, 1));
+        }
+        let stretch = |from, until| Some(Stretch { from: at(from), until: at(until) });
+        assert_eq!(schedule.decided, stretch("12:00:00", "14:00:00"));
+        schedule.note(&cron, &tick("17:00:00", Verdict::Missed, 3));
+        assert_eq!(schedule.decided, stretch("17:00:00", "17:00:00"));
+        schedule.note(&cron, &tick("18:00:00", Verdict::SkippedOverlap, 1));
+        assert_eq!(schedule.decided, stretch("17:00:00", "18:00:00"));
+    }
+
+    #[test]
+    fn every_verdict_is_counted_once() {
+        let (cron, mut schedule) = every("0 * * * *", "11:59:59");
+        for (number, verdict) in (12..).zip(Verdict::ALL) {
+            schedule.note(&cron, &tick(&format!("{number}:00:00"), verdict, 1));
+        }
+        schedule.note(&cron, &tick("22:00:00", Verdict::Missed, 4));
+        let Counts { fired, skipped, missed, .. } = schedule.counts;
+        assert_eq!((fired, skipped, missed), (1, 4, 6));
+        assert_eq!(schedule.last_run.map(|it| it.at), Some(at("12:00:00")));
+        assert_eq!(schedule.last_skip, Some((at("22:00:00"), Verdict::Missed)));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_does_not_set_the_last_change_back() {
+        let (_, mut schedule) = every("0 * * * *", "12:00:00");
+        schedule.stop(Stopped::User, at("11:00:00"));
+        assert_eq!(schedule.updated_at, at("12:00:00"));
+    }
+
+    #[test]
+    fn overlap_rules_let_so_many_runs_be_under_way() {
+        for (rule, allowed) in [
+            (Overlap::Skip, [true, false, false]),
+            (Overlap::QueueOne, [true, true, false]),
+            (Overlap::Allow, [true; 3]),
+        ] {
+            assert_eq!([0, 1, 2].map(|it| rule.allows(it)), allowed, "{rule:?}");
         }
     }
-
-    /// Reads the word for a rule.
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.as_str() == text)
-    }
 }
-
-impl Repeat {
-    /// Both ways.
-    pub const ALL: [Self; 2] = [Self::Always, Self::Once];
-}
-
-impl Stopped {
-    /// Every reason.
-    pub const ALL: [Self; 5] = [
-        Self::User,
-        Self::OneShotDone,
-        Self::OneShotMissed,
-        Self::KindUnavailable,
-        Self::CronInvalid,
-    ];
-
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::OneShotDone => "one_shot_done",
-            Self::OneShotMissed => "one_shot_missed",
-            Self::KindUnavailable => "kind_unavailable",
-            Self::CronInvalid => "cron_invalid",
-        }
-    }
-}
-
-/// The smallest difference of two times.
-const INSTANT: Duration = Duration::from_millis(1);

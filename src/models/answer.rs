@@ -7,13 +7,15 @@ use crate::models::Fault;
 use crate::models::breaker::Breaker;
 use crate::models::offline::Script;
 use crate::models::reading::Reading;
-use crate::sys::clock::Clock;
+use crate::sys::clock::{Clock, Mark};
 
 /// An answer, piece by piece; dropping it stops the upstream.
 pub struct Answer {
     pub(in crate::models) first: Option<Piece>,
     pub(in crate::models) flow: Flow,
     pub(in crate::models) clock: Clock,
+    /// The end of it all; running into it is nobody's failure.
+    pub(in crate::models) until: Mark,
 }
 
 /// Where the pieces come from.
@@ -55,33 +57,31 @@ impl Answer {
     ///
     /// Safe: no piece is lost, and no deadline starts anew.
     pub async fn next(&mut self) -> Result<Option<Piece>, Fault> {
-        if let Some(first) = self.first.take() {
-            return Ok(Some(first));
-        }
-        let piece = match &mut self.flow {
-            Flow::Upstream(reading, _) => reading.next().await,
-            Flow::Offline(script) => Ok(script.next(&self.clock).await),
-            Flow::Over => return Ok(None),
-        };
-        let is_over = match &piece {
-            Ok(Some(Piece::Text(_))) => false,
-            Ok(Some(Piece::End(_)) | None) => true,
-            Err(fault) => {
-                self.blame(fault);
-                true
+        let piece = match (self.first.take(), &mut self.flow) {
+            (Some(first), _) => Ok(Some(first)),
+            (None, Flow::Upstream(reading, _)) => reading.next().await,
+            (None, Flow::Offline(script)) => {
+                let piece = self.clock.within(self.until.left(), script.next(&self.clock)).await;
+                piece.map_err(|_| Fault::Timeout)
             }
+            (None, Flow::Over) => return Ok(None),
         };
-        if is_over {
+        if !matches!(piece, Ok(Some(Piece::Text(_)))) {
+            self.judge(&piece);
             self.flow = Flow::Over;
         }
         piece
     }
 
-    fn blame(&self, fault: &Fault) {
-        if let Flow::Upstream(_, breaker) = &self.flow
-            && fault.is_breakage()
-        {
-            breaker.fail(&self.clock);
+    /// Tells the breaker how it went.
+    fn judge(&self, last: &Result<Option<Piece>, Fault>) {
+        let Flow::Upstream(_, breaker) = &self.flow else { return };
+        match last {
+            Ok(_) => breaker.succeed(),
+            Err(fault) if fault.is_breakage() && !self.until.left().is_zero() => {
+                breaker.fail(&self.clock);
+            }
+            Err(_) => {}
         }
     }
 }

@@ -64,16 +64,30 @@ impl Breaker {
         *state == open
     }
 
+    /// Counts a success.
+    pub(super) fn succeed(&self) {
+        *self.state() = State::Closed(0);
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Entry {
-    /// The upstream is well.
-    pub(super) fn succeed(mut self) -> Arc<Breaker> {
+    /// The upstream has answered, if only to refuse.
+    pub(super) fn succeed(mut self) {
         self.is_probe = false;
-        *self.breaker.state() = State::Closed(0);
+        self.breaker.succeed();
+    }
+
+    /// The upstream has begun to answer; how that ends is told to the breaker later.
+    ///
+    /// A request that decides lets others through now, but has to end well to count as a success.
+    pub(super) fn begin(mut self) -> Arc<Breaker> {
+        if std::mem::take(&mut self.is_probe) {
+            *self.breaker.state() = State::Closed(FAILURES_MAX.saturating_sub(1));
+        }
         Arc::clone(&self.breaker)
     }
 
@@ -136,6 +150,23 @@ mod tests {
         assert_eq!(breaker.enter(&clock).unwrap_err(), OPEN_SPAN);
         clock.sleep(Duration::from_secs(10)).await;
         breaker.enter(&clock).unwrap().succeed();
+        fail(&breaker, &clock, 4);
+        assert!(breaker.enter(&clock).is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn answers_that_begin_well_and_end_badly_open_it_too() {
+        let (clock, breaker) = (Clock::simulated(Timestamp::EPOCH), Breaker::new());
+        for _ in 0..4 {
+            assert!(!breaker.enter(&clock).unwrap().begin().fail(&clock));
+        }
+        assert!(breaker.enter(&clock).unwrap().begin().fail(&clock));
+        clock.sleep(Duration::from_secs(10)).await;
+        let probe = breaker.enter(&clock).unwrap().begin();
+        drop(breaker.enter(&clock).unwrap());
+        assert!(probe.fail(&clock));
+        clock.sleep(Duration::from_secs(10)).await;
+        breaker.enter(&clock).unwrap().begin().succeed();
         fail(&breaker, &clock, 4);
         assert!(breaker.enter(&clock).is_ok());
     }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 
 use crate::domain::chat::{Bound, Request, upstream_body};
 use crate::models::answer::Flow;
+use crate::models::breaker::Entry;
 use crate::models::reading::Reading;
 use crate::models::{Answer, Fault, Model, Piece, Registry, Source, Upstream, refused};
 use crate::outbound::{UpstreamAnswer, UpstreamAsk};
@@ -37,18 +38,18 @@ pub struct Ask<'a> {
 ///
 /// A dropped call stops the upstream; it may have worked.
 pub async fn chat(registry: &Registry, ask: &Ask<'_>) -> Result<Answer, Fault> {
+    let total = ask.model.times.total(ask.request.reply, ask.client_timeout);
+    let until = registry.clock.mark().after(total);
     let upstreams = match &ask.model.source {
         Source::Upstreams(upstreams) => upstreams,
         Source::Offline(offline) => {
             let script = offline.answer(ask.request, &ask.bound, &ask.model.sizes)?;
             let flow = Flow::Offline(script);
-            return Ok(Answer { first: None, flow, clock: registry.clock.clone() });
+            return Ok(Answer { first: None, flow, clock: registry.clock.clone(), until });
         }
     };
-    let total = ask.model.times.total(ask.request.reply, ask.client_timeout);
-    let until = registry.clock.mark().after(total);
     let (mut faults, mut attempts) = (Vec::new(), 0);
-    for (number, upstream) in (1..).zip(upstreams) {
+    for (number, upstream) in (1_u32..).zip(upstreams) {
         let entry = match upstream.breaker.enter(&registry.clock) {
             Ok(entry) => entry,
             Err(pause) => {
@@ -59,24 +60,12 @@ pub async fn chat(registry: &Registry, ask: &Ask<'_>) -> Result<Answer, Fault> {
         attempts += 1;
         let fault = match Box::pin(begin(registry, ask, upstream, until)).await {
             Ok((first, reading)) => {
-                let flow = Flow::Upstream(Box::new(reading), entry.succeed());
-                return Ok(Answer { first, flow, clock: registry.clock.clone() });
+                let flow = Flow::Upstream(Box::new(reading), entry.begin());
+                return Ok(Answer { first, flow, clock: registry.clock.clone(), until });
             }
             Err(fault) => fault,
         };
-        tracing::warn!(
-            model.id = %ask.model.id,
-            upstream.number = number,
-            code = fault.code(),
-            "upstream {number} of the model {} did not answer: {}",
-            ask.model.id,
-            fault.code(),
-        );
-        if !fault.is_breakage() {
-            entry.succeed();
-        } else if entry.fail(&registry.clock) {
-            tracing::warn!(model.id = %ask.model.id, upstream.number = number, "it is left alone for a while");
-        }
+        judge(registry, ask.model, number, entry, &fault, until);
         let is_last = attempts == ATTEMPTS_MAX || !fault.allows_another() || until.left().is_zero();
         faults.push(fault);
         if is_last {
@@ -103,7 +92,8 @@ async fn begin(
     };
     let answer = registry.upstreams.ask(&asked).await.map_err(|error| {
         tracing::debug!(%error, "an upstream could not be asked");
-        Fault::of_head(error)
+        // Without time left, whatever stage it was in does not matter.
+        if until.left().is_zero() { Fault::Timeout } else { Fault::of_head(error) }
     })?;
     if answer.status != STATUS_OK {
         return Err(refusal(registry, answer).await);
@@ -116,9 +106,41 @@ async fn begin(
     Ok((first, reading))
 }
 
+/// Tells the operator and the breaker what came of an upstream that did not begin to answer.
+fn judge(
+    registry: &Registry,
+    model: &Model,
+    number: u32,
+    entry: Entry,
+    fault: &Fault,
+    until: Mark,
+) {
+    let (id, code) = (&model.id, fault.code());
+    if !fault.is_breakage() {
+        entry.succeed();
+    } else if until.left().is_zero() {
+        // A caller in a hurry must not close an upstream to everybody else.
+        drop(entry);
+    } else if entry.fail(&registry.clock) {
+        tracing::warn!(model.id = %id, "upstream {number} of the model {id} is left alone for now");
+    }
+    if fault.is_breakage() || *fault == Fault::Misconfigured {
+        tracing::warn!(model.id = %id, code, "upstream {number} of the model {id} failed: {code}");
+    } else {
+        tracing::debug!(model.id = %id, code, "upstream {number} of the model {id}: {code}");
+    }
+}
+
 /// What a status other than 200 means.
 async fn refusal(registry: &Registry, mut answer: UpstreamAnswer) -> Fault {
-    let body = answer.read(REFUSAL_BYTES_MAX).await.unwrap_or_default();
+    tracing::info!(
+        status = answer.status,
+        "an upstream answered with the status {}",
+        answer.status
+    );
+    // Without a readable body the status alone decides.
+    let body = registry.clock.within(REFUSAL_SPAN, answer.read(REFUSAL_BYTES_MAX)).await;
+    let body = body.ok().and_then(Result::ok).unwrap_or_default();
     let retry_after = answer.headers.first("retry-after");
     refused::of_answer(answer.status, &body, retry_after, registry.clock.now(), registry.texts)
 }
@@ -142,5 +164,7 @@ const ATTEMPTS_MAX: u32 = 3;
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 /// The status of an answer.
 const STATUS_OK: u16 = 200;
+/// How long the body of an upstream's refusal is waited for.
+const REFUSAL_SPAN: Duration = Duration::from_secs(5);
 /// Bytes of an upstream's refusal that are read.
 const REFUSAL_BYTES_MAX: usize = 64 * 1024;

@@ -95,13 +95,15 @@ impl Upstream {
 impl Times {
     /// How long one answer may take, where the caller itself waits for `client`.
     ///
-    /// The answer ends before the caller gives up, so that it is told and not charged.
+    /// The answer ends before the caller gives up, so that it is told and not charged. A caller
+    /// who waits for no time at all means to wait for ever.
     #[must_use]
     pub fn total(&self, reply: Reply, client: Option<Duration>) -> Duration {
         let total = match reply {
             Reply::Whole => self.whole,
             Reply::Stream(_) => self.stream,
         };
+        let client = client.filter(|it| !it.is_zero());
         let client = client.map(|it| it.saturating_sub(CLIENT_MARGIN).max(it / 2));
         client.map_or(total, |it| it.min(total))
     }
@@ -140,6 +142,7 @@ mod tests {
             (stream, Some(seconds(600)), 598),
             (Reply::Whole, Some(seconds(10)), 8),
             (Reply::Whole, Some(seconds(2)), 1),
+            (Reply::Whole, Some(Duration::ZERO), 240),
         ] {
             assert_eq!(Times::default().total(reply, client), seconds(total), "{client:?}");
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::domain::limits::RETRY_AFTER_MAX;
-use crate::domain::retry::http_date;
+use crate::domain::retry::hint;
 use crate::domain::secret::redact;
 use crate::domain::time::Timestamp;
 use crate::models::{Fault, UpstreamTexts};
@@ -99,13 +99,9 @@ impl Complaint {
     }
 }
 
-/// How long an answer asks to wait: seconds or a date, at most a minute.
+/// How long an answer asks to wait: at least a second, at most a minute.
 fn pause(retry_after: Option<&str>, now: Timestamp) -> Duration {
-    let Some(text) = retry_after.map(str::trim) else { return PAUSE_USUAL };
-    let pause = match text.parse() {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(_) => http_date(text).map_or(PAUSE_USUAL, |it| it.since(now)),
-    };
+    let pause = retry_after.and_then(|it| hint(it, now)).unwrap_or(PAUSE_USUAL);
     pause.clamp(PAUSE_MIN, RETRY_AFTER_MAX)
 }
 
@@ -142,8 +138,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_answer(status: u16, body: &str, fault: Fault) {
-        assert_eq!(answer(status, body, UpstreamTexts::Hide), fault, "{status} {body}");
+    fn check_answer(status: u16, body: &str, fault: &Fault) {
+        assert_eq!(answer(status, body, UpstreamTexts::Hide), *fault, "{status} {body}");
     }
 
     #[test]
@@ -167,7 +163,7 @@ mod tests {
             (204, Fault::Invalid),
         ] {
             for body in ["", "{}", "[]", "<html>", "{\"error\":{\"message\":\"no\"}}"] {
-                check_answer(status, body, fault.clone());
+                check_answer(status, body, &fault);
             }
         }
     }
@@ -190,15 +186,15 @@ mod tests {
             (500, r#"{"error":"input is longer than the context window"}"#),
             (413, "prompt is too long"),
         ] {
-            check_answer(status, body, Fault::ContextLength);
+            check_answer(status, body, &Fault::ContextLength);
         }
-        check_answer(401, "maximum context length", Fault::Misconfigured);
+        check_answer(401, "maximum context length", &Fault::Misconfigured);
     }
 
     #[test]
     fn a_model_that_is_being_loaded_is_no_failure() {
         let body = r#"{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}"#;
-        check_answer(503, body, Fault::Loading(PAUSE_USUAL));
+        check_answer(503, body, &Fault::Loading(PAUSE_USUAL));
     }
 
     #[test]

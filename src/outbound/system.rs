@@ -273,6 +273,29 @@ mod tests {
         assert!(resolver.lookup("a.example.org").await.is_ok());
     }
 
+    /// Source: the contract, section 8, fault F31.
+    #[tokio::test(start_paused = true)]
+    async fn a_look_up_waits_for_none_of_those_whose_servers_hang() {
+        let files = Files::new();
+        files.write("hosts", "127.0.0.1 known.example.org\n", 1);
+        files.write("resolv.conf", "nameserver 192.0.2.1\n", 1);
+        let resolver = files.resolver();
+        let now = Duration::ZERO;
+        let mut hanging = Vec::new();
+        for _ in 0..ATTEMPTS_MAX {
+            let mut look_up = resolver.lookup("hole.example.org");
+            // Each has its turn from here on, and no answer.
+            let ended = Clock::host().within(now, &mut look_up).await;
+            assert!(ended.is_err(), "somebody answers at 192.0.2.1: {ended:?}");
+            hanging.push(look_up);
+        }
+        let known = Clock::host().within(now, resolver.lookup("known.example.org")).await;
+        assert_eq!(known, Ok(Ok(vec!["127.0.0.1".parse().unwrap()])));
+    }
+
+    /// As many attempts as both lanes of the default settings have places for.
+    const ATTEMPTS_MAX: usize = 512 + 2_048;
+
     #[test]
     fn servers_are_asked_for_complete_names_and_their_answers_are_not_kept() {
         let conf = b"search corp.local\nnameserver 192.0.2.1\noptions timeout:30 attempts:9\n";

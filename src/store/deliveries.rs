@@ -245,6 +245,21 @@ pub fn scan_expired(
     Ok(expired)
 }
 
+/// The newest delivery of a receiver, for the ids of the next ones.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn newest(
+    tables: &impl Tables,
+    account: AccountId,
+    receiver: ReceiverId,
+) -> Result<Option<DeliveryId>, Error> {
+    let prefix = receivers::key(account, receiver);
+    let row = view::rows_of(tables, Table::Deliveries, &prefix)?.next_back();
+    row.map(|it| last_id(it?.0.value(), Table::Deliveries)).transpose()
+}
+
 /// Whether a receiver has no deliveries.
 ///
 /// # Errors
@@ -283,10 +298,11 @@ fn sources(account: AccountId, receiver: ReceiverId, filter: &Filter) -> Vec<(Ta
     states.map(|it| (Table::DeliveryStates, prefix.u8(it as u8))).collect()
 }
 
-/// The delivery of that place if the filter wants it.
+/// The delivery of that place if the filter wants it and its record is sound.
 fn choose(tables: &impl Tables, place: Place, filter: &Filter) -> Result<Option<Delivery>, Error> {
-    let found = find(tables, place)?;
-    let delivery = found.ok_or(Error::Damaged { table: Table::Deliveries.name() })?;
+    let missing = Error::Damaged { table: Table::Deliveries.name() };
+    let found = find(tables, place).and_then(|it| it.ok_or(missing));
+    let Some(delivery) = view::sound(found)? else { return Ok(None) };
     let fits = filter.statuses.is_empty() || filter.statuses.contains(&delivery.status);
     Ok(fits.then_some(delivery))
 }

@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 
+use crate::domain::account::AccountId;
+use crate::domain::money::Amount;
 use crate::store::disk::Disk;
 use crate::store::error::Error;
 use crate::store::handle::{Handle, Health};
+use crate::store::ledger;
 use crate::store::open::{self, Options};
 use crate::store::operation::Write;
+use crate::store::till::{NotReserved, Reservation};
 use crate::store::txn::Txn;
 use crate::store::view::View;
 use crate::store::writer::Writer;
@@ -108,6 +112,25 @@ impl Store {
         let store = self.clone();
         let task = tokio::task::spawn_blocking(move || store.read(read));
         task.await.unwrap_or_else(|_| Err(Error::Bug("a read panicked").into()))
+    }
+
+    /// Promises `amount` of an account's balance, until the reservation is dropped.
+    ///
+    /// What is promised is not there for anybody else, and is forgotten with the process.
+    ///
+    /// # Errors
+    ///
+    /// [`NotReserved`] says how much there is.
+    pub fn reserve(&self, account: AccountId, amount: Amount) -> Result<Reservation, NotReserved> {
+        self.writer.till().reserve(account, amount, || {
+            self.read(|view| Ok(ledger::find(view, account)?.balance.available()))
+        })
+    }
+
+    /// What is promised of an account's balance now.
+    #[must_use]
+    pub fn promised(&self, account: AccountId) -> Amount {
+        self.writer.till().open().promised(account)
     }
 
     /// Whether the last commit worked.

@@ -6,12 +6,14 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::account::{AccountId, KeyId};
-use crate::domain::ledger::{Balance, BalanceError, Entry, EntryKind};
+use crate::domain::chat::{CountSource, Usage};
+use crate::domain::ledger::{Balance, BalanceError, ChatUsage, Entry, EntryKind};
 use crate::domain::money::Amount;
 use crate::domain::time::Timestamp;
 use crate::store::codec::{self, Record};
 use crate::store::error::Error;
 use crate::store::key::{Key, Parts};
+use crate::store::schedules::{code, meant};
 use crate::store::tables::Table;
 use crate::store::txn::Txn;
 use crate::store::view::{self, Tables};
@@ -28,6 +30,13 @@ pub(crate) struct WalletRow {
 
 impl Record for WalletRow {}
 
+impl WalletRow {
+    /// What can be spent of it.
+    pub(in crate::store) fn available(&self) -> Amount {
+        self.amount.minus(self.held).unwrap_or(Amount::ZERO)
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EntryRow {
     at: Timestamp,
@@ -37,15 +46,25 @@ pub(crate) struct EntryRow {
     reference: Option<[u8; 16]>,
     key: Option<KeyId>,
     note: String,
+    usage: Option<UsageRow>,
 }
 
 impl Record for EntryRow {}
+
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct UsageRow {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    source: u8,
+    unbilled: Amount,
+}
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum EntryKindRow {
     Credit,
     Debit,
     Charge,
+    Chat,
 }
 
 /// What an account has and has under way.
@@ -72,6 +91,8 @@ pub struct Line {
     pub key: Option<KeyId>,
     /// The kind of agent, or the operator's words.
     pub note: String,
+    /// What a chat has used.
+    pub usage: Option<ChatUsage>,
 }
 
 /// Gives a new account an empty wallet.
@@ -115,6 +136,97 @@ pub fn put(
     Ok(())
 }
 
+/// Sets the price of a run aside, and counts it as active.
+///
+/// What is promised to chats is not there for it.
+///
+/// # Errors
+///
+/// [`HoldError::Refused`] when there is not enough, and nothing is written then.
+pub fn hold(txn: &mut Txn<'_>, account: AccountId, price: Amount) -> Result<(), HoldError> {
+    let row = txn.wallet(account)?.unwrap_or_default();
+    let before = wallet(Some(&row))?;
+    txn.change_wallet(account, |drawer| {
+        let free = before.balance.available().minus(drawer.promised(account));
+        let available = free.unwrap_or(Amount::ZERO).max(Amount::ZERO);
+        if price > available {
+            let short = BalanceError::Short { required: price, available };
+            return Err(HoldError::Refused(short));
+        }
+        let after = before.balance.hold(price).map_err(HoldError::Refused)?;
+        let active_runs = row.active_runs.saturating_add(1);
+        Ok(WalletRow { amount: after.amount(), held: after.held(), active_runs, ..row })
+    })
+}
+
+/// Why a price was not set aside.
+#[derive(Debug)]
+pub enum HoldError {
+    /// The balance refuses.
+    Refused(BalanceError),
+    /// What the disk says.
+    Store(Error),
+}
+
+impl From<Error> for HoldError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Takes money out that is neither held nor promised, and writes the entry; `change` is negative.
+///
+/// # Errors
+///
+/// [`HoldError::Refused`] when there is not enough, and nothing is written then.
+pub fn debit(
+    txn: &mut Txn<'_>,
+    account: AccountId,
+    change: Amount,
+    line: &Line,
+) -> Result<(), HoldError> {
+    let row = txn.wallet(account)?.unwrap_or_default();
+    let before = wallet(Some(&row))?;
+    let seq = row.entries.saturating_add(1);
+    let after = before.balance.credit(change).map_err(HoldError::Refused)?;
+    let key = Key::of(account).u64(seq);
+    txn.change_wallet(account, |drawer| {
+        let promised = drawer.promised(account);
+        if after.available() < promised {
+            let available = before.balance.available().minus(promised).unwrap_or(Amount::ZERO);
+            let required = Amount::ZERO.minus(change).unwrap_or(Amount::MAX);
+            return Err(HoldError::Refused(BalanceError::Short { required, available }));
+        }
+        Ok(WalletRow { amount: after.amount(), held: after.held(), entries: seq, ..row })
+    })?;
+    Ok(txn.put(Table::Ledger, &key, &entry_row(line, change, after))?)
+}
+
+/// Takes `charge` of what was promised, and writes the entry.
+///
+/// # Errors
+///
+/// What the disk says; a fault of ours when the charge is above the promise.
+pub fn charge(
+    txn: &mut Txn<'_>,
+    account: AccountId,
+    reservation: u64,
+    charge: Amount,
+    line: &Line,
+) -> Result<(), Error> {
+    let row = txn.wallet(account)?.unwrap_or_default();
+    let before = wallet(Some(&row))?;
+    let after = before.balance.hold(charge).and_then(|it| it.capture(charge, charge))?;
+    let seq = row.entries.saturating_add(1);
+    let change = after.amount().minus(row.amount);
+    let change = change.ok_or(Error::Bug("an entry does not fit"))?;
+    txn.put(Table::Ledger, &Key::of(account).u64(seq), &entry_row(line, change, after))?;
+    txn.change_wallet(account, |drawer| {
+        drawer.shrink(reservation, charge);
+        Ok(WalletRow { amount: after.amount(), held: after.held(), entries: seq, ..row })
+    })
+}
+
 /// Writes the entry that leads from the wallet's present amount to `after`, and the wallet.
 ///
 /// # Errors
@@ -130,20 +242,8 @@ pub fn append(
     let row = txn.wallet(account)?.unwrap_or_default();
     let seq = row.entries.saturating_add(1);
     let change = after.amount().minus(row.amount);
-    let entry = EntryRow {
-        at: line.at,
-        kind: match line.kind {
-            EntryKind::Credit => EntryKindRow::Credit,
-            EntryKind::Debit => EntryKindRow::Debit,
-            EntryKind::Charge => EntryKindRow::Charge,
-        },
-        amount: change.ok_or(Error::Bug("an entry does not fit"))?,
-        balance_after: after.amount(),
-        reference: line.reference,
-        key: line.key,
-        note: line.note.clone(),
-    };
-    txn.put(Table::Ledger, &Key::of(account).u64(seq), &entry)?;
+    let change = change.ok_or(Error::Bug("an entry does not fit"))?;
+    txn.put(Table::Ledger, &Key::of(account).u64(seq), &entry_row(line, change, after))?;
     let (amount, held) = (after.amount(), after.held());
     txn.put_wallet(account, WalletRow { amount, held, entries: seq, active_runs });
     Ok(())
@@ -202,13 +302,44 @@ pub(crate) fn entry(key: &[u8], value: &[u8]) -> Result<Entry, Error> {
             EntryKindRow::Credit => EntryKind::Credit,
             EntryKindRow::Debit => EntryKind::Debit,
             EntryKindRow::Charge => EntryKind::Charge,
+            EntryKindRow::Chat => EntryKind::Chat,
         },
         amount: row.amount,
         balance_after: row.balance_after,
         reference: row.reference,
         key: row.key,
         note: row.note,
+        usage: row.usage.map(usage).transpose()?,
     })
+}
+
+fn entry_row(line: &Line, amount: Amount, after: Balance) -> EntryRow {
+    EntryRow {
+        at: line.at,
+        kind: match line.kind {
+            EntryKind::Credit => EntryKindRow::Credit,
+            EntryKind::Debit => EntryKindRow::Debit,
+            EntryKind::Charge => EntryKindRow::Charge,
+            EntryKind::Chat => EntryKindRow::Chat,
+        },
+        amount,
+        balance_after: after.amount(),
+        reference: line.reference,
+        key: line.key,
+        note: line.note.clone(),
+        usage: line.usage.map(|it| UsageRow {
+            prompt_tokens: it.usage.prompt_tokens,
+            completion_tokens: it.usage.completion_tokens,
+            source: code(&CountSource::ALL, it.source),
+            unbilled: it.unbilled,
+        }),
+    }
+}
+
+fn usage(row: UsageRow) -> Result<ChatUsage, Error> {
+    let UsageRow { prompt_tokens, completion_tokens, source, unbilled } = row;
+    let usage = Usage { prompt_tokens, completion_tokens };
+    Ok(ChatUsage { usage, source: meant(&CountSource::ALL, source)?, unbilled })
 }
 
 fn wallet(row: Option<&WalletRow>) -> Result<Wallet, Error> {

@@ -156,7 +156,8 @@ mod tests {
         };
         let opened = open::prepared(&disk, &options).unwrap();
         let transaction = opened.database.begin_write().unwrap();
-        let mut txn = Txn::new(&transaction);
+        let till = crate::store::till::Till::default();
+        let mut txn = Txn::new(&transaction, &till);
         let row = IdentityRow { format: 7, ..find(&txn).unwrap().unwrap() };
         txn.put(Table::Meta, &key(), &row).unwrap();
         drop(txn);

@@ -20,6 +20,7 @@ use crate::store::handle::Opened;
 use crate::store::meta;
 use crate::store::overlay::Overlay;
 use crate::store::tables::Table;
+use crate::store::till::Till;
 use crate::store::txn::Txn;
 
 /// A directory that holds one store, locked for this process until it is dropped.
@@ -166,7 +167,8 @@ fn prepare(database: &Database, options: &Options) -> Result<(), Error> {
     for table in Table::ALL {
         transaction.open_table(table.definition())?;
     }
-    let mut txn = Txn::new(&transaction);
+    let till = Till::default();
+    let mut txn = Txn::new(&transaction, &till);
     meta::begin(&mut txn, options)?;
     txn.finish()?;
     drop(txn);

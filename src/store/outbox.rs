@@ -119,7 +119,7 @@ pub fn oldest(
     let prefix = receivers::key(account, receiver);
     for row in view::rows_of(tables, Table::Outbox, &prefix)? {
         let (key, value) = row?;
-        let (place, open) = read(key.value(), value.value())?;
+        let Some((place, open)) = view::sound(read(key.value(), value.value()))? else { continue };
         if open.claim.is_none() {
             return Ok(Some(place));
         }

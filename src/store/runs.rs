@@ -57,6 +57,8 @@ pub enum Part {
     Output,
     /// The result for programs.
     Result,
+    /// The steps of the execution, as JSON text.
+    Steps,
 }
 
 /// Keeps a new run.
@@ -97,7 +99,7 @@ pub fn remove(txn: &mut Txn<'_>, run: &Run) -> Result<(), Error> {
         txn.remove(Table::RunLabels, &label)?;
     }
     if run.status.is_over() {
-        for part in [Part::Output, Part::Result] {
+        for part in [Part::Output, Part::Result, Part::Steps] {
             txn.remove(Table::Outputs, &text_key(run.account, run.id, part))?;
         }
     }
@@ -159,6 +161,17 @@ pub fn insert_report(txn: &mut Txn<'_>, run: &Run, report: &Report) -> Result<()
         txn.put(Table::Outputs, &text_key(run.account, run.id, Part::Result), &result)?;
     }
     Ok(())
+}
+
+/// Keeps the steps of a run that ends, if there are any.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn insert_steps(txn: &mut Txn<'_>, run: &Run, steps: Option<&str>) -> Result<(), Error> {
+    let Some(steps) = steps else { return Ok(()) };
+    let text = TextRow(steps.to_owned());
+    txn.put(Table::Outputs, &text_key(run.account, run.id, Part::Steps), &text)
 }
 
 /// A text that a run left behind.
@@ -310,6 +323,7 @@ pub(crate) fn text_key(account: AccountId, id: RunId, part: Part) -> Key {
     run_key(account, id).u8(match part {
         Part::Output => 0,
         Part::Result => 1,
+        Part::Steps => 2,
     })
 }
 

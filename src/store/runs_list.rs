@@ -190,8 +190,9 @@ fn choose(
     filter: &Filter,
     id: RunId,
 ) -> Result<Option<Run>, Error> {
-    let found = runs::find(tables, account, id)?;
-    let run = found.ok_or(Error::Damaged { table: Table::RunStates.name() })?;
+    let missing = Error::Damaged { table: Table::RunStates.name() };
+    let found = runs::find(tables, account, id).and_then(|it| it.ok_or(missing));
+    let Some(run) = view::sound(found)? else { return Ok(None) };
     let kind_fits = filter.kind.as_ref().is_none_or(|it| *it == run.kind);
     let schedule_fits = filter.schedule.is_none_or(|it| run.trigger.schedule() == Some(it));
     Ok((kind_fits && schedule_fits && wants(filter, run.status)).then_some(run))

@@ -33,7 +33,7 @@ pub enum Table {
     ///
     /// Invariant: each has a claim.
     Ghosts,
-    /// What runs left behind. Key: account, run, part (0 output, 1 result). Value: `runs::TextRow`.
+    /// What runs left behind. Key: account, run, part (0 output, 1 result, 2 steps). Value: `runs::TextRow`.
     Outputs,
     /// Index: runs by kind and status. Key: account, kind, status, run.
     ///

@@ -15,6 +15,7 @@ use redb::ReadableTable as _;
 use redb::WriteTransaction;
 
 use crate::domain::account::AccountId;
+use crate::domain::money::Amount;
 use crate::domain::receiver::ReceiverId;
 use crate::store::codec::{self, Record};
 use crate::store::error::Error;
@@ -23,6 +24,7 @@ use crate::store::ledger::WalletRow;
 use crate::store::receivers::{self, StandingRow};
 use crate::store::runs::{CountKey, CountRow, KindCode};
 use crate::store::tables::Table;
+use crate::store::till::{Drawer, Till};
 use crate::store::view::{self, Rows, Tables};
 
 type OpenTable<'t> = redb::Table<'t, &'static [u8], &'static [u8]>;
@@ -35,6 +37,7 @@ pub struct Txn<'t> {
     writes: u64,
     /// How the disk failed under this transaction, which can then only be given up.
     failure: RefCell<Option<Error>>,
+    till: &'t Till,
     wallets: BTreeMap<AccountId, WalletRow>,
     counts: BTreeMap<CountKey, CountRow>,
     standings: BTreeMap<(AccountId, ReceiverId), StandingRow>,
@@ -42,12 +45,13 @@ pub struct Txn<'t> {
 }
 
 impl<'t> Txn<'t> {
-    pub(crate) const fn new(transaction: &'t WriteTransaction) -> Self {
+    pub(crate) const fn new(transaction: &'t WriteTransaction, till: &'t Till) -> Self {
         Self {
             transaction,
             tables: [const { OnceCell::new() }; Table::ALL.len()],
             writes: 0,
             failure: RefCell::new(None),
+            till,
             wallets: BTreeMap::new(),
             counts: BTreeMap::new(),
             standings: BTreeMap::new(),
@@ -65,10 +69,13 @@ impl<'t> Txn<'t> {
         self.failure.borrow().clone()
     }
 
-    /// Writes the rows that were kept in memory.
-    pub(crate) fn finish(&mut self) -> Result<(), Error> {
+    /// Writes the rows that were kept in memory; what the accounts that were changed can spend
+    /// after it.
+    pub(crate) fn finish(&mut self) -> Result<Vec<(AccountId, Amount)>, Error> {
+        let mut spendable = Vec::with_capacity(self.wallets.len());
         for (account, row) in std::mem::take(&mut self.wallets) {
             self.put(Table::Wallets, &Key::of(account), &row)?;
+            spendable.push((account, row.available()));
         }
         for (count, row) in std::mem::take(&mut self.counts) {
             self.put(Table::RunCounts, &count.key(), &row)?;
@@ -76,7 +83,7 @@ impl<'t> Txn<'t> {
         for ((account, receiver), row) in std::mem::take(&mut self.standings) {
             self.put(Table::Standings, &receivers::key(account, receiver), &row)?;
         }
-        Ok(())
+        Ok(spendable)
     }
 
     /// Writes a record.
@@ -112,8 +119,25 @@ impl<'t> Txn<'t> {
 
     /// Changes the wallet of an account.
     pub(in crate::store) fn put_wallet(&mut self, account: AccountId, row: WalletRow) {
+        self.till.open().pend(account, row.available());
         self.writes = self.writes.saturating_add(1);
         self.wallets.insert(account, row);
+    }
+
+    /// Changes the wallet of an account as `change` says, which sees what is promised of it and
+    /// may keep a promise. Nobody promises anything meanwhile.
+    pub(in crate::store) fn change_wallet<E>(
+        &mut self,
+        account: AccountId,
+        change: impl FnOnce(&mut Drawer) -> Result<WalletRow, E>,
+    ) -> Result<(), E> {
+        let till = self.till;
+        let mut drawer = till.open();
+        let row = change(&mut drawer)?;
+        drawer.pend(account, row.available());
+        self.writes = self.writes.saturating_add(1);
+        self.wallets.insert(account, row);
+        Ok(())
     }
 
     /// How many runs there are of an account, kind and status.

@@ -13,9 +13,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use redb::{Database, Durability};
 use tokio::runtime;
 
+use crate::domain::account::AccountId;
+use crate::domain::money::Amount;
 use crate::store::error::Error;
 use crate::store::handle::Handle;
 use crate::store::operation::{Applied, Operation};
+use crate::store::till::Till;
 use crate::store::txn::Txn;
 use crate::sys::clock::Clock;
 use crate::sys::metrics::Metrics;
@@ -26,6 +29,7 @@ pub(crate) struct Writer {
     queue: Mutex<Queue>,
     clock: Clock,
     metrics: Arc<Metrics>,
+    till: Arc<Till>,
 }
 
 /// What waits to be written, and whether somebody is writing.
@@ -45,19 +49,24 @@ struct Leader {
 enum Commit {
     /// Nothing was written.
     Idle,
-    /// It is on disk.
-    Durable,
+    /// It is on disk, and the accounts that it changed can spend so much.
+    Durable(Vec<(AccountId, Amount)>),
 }
 
 impl Writer {
     /// A writer to the file of `handle`, for which nothing waits yet.
     pub(crate) fn new(handle: Handle, clock: Clock, metrics: Arc<Metrics>) -> Self {
-        Self { handle, queue: Mutex::default(), clock, metrics }
+        Self { handle, queue: Mutex::default(), clock, metrics, till: Arc::default() }
     }
 
     /// The file.
     pub(crate) const fn handle(&self) -> &Handle {
         &self.handle
+    }
+
+    /// What is promised and not on disk.
+    pub(crate) const fn till(&self) -> &Arc<Till> {
+        &self.till
     }
 
     /// Adds an operation to those that wait; it is answered after its commit.
@@ -90,9 +99,13 @@ impl Writer {
     fn commit(&self, batch: &mut [Box<dyn Operation>]) -> Result<(), Error> {
         let metrics = &self.metrics;
         let start = self.clock.mark();
-        match self.handle.write(|database| transact(database, batch)) {
-            Ok(Commit::Idle) => Ok(()),
-            Ok(Commit::Durable) => {
+        match self.handle.write(|database| transact(database, batch, &self.till)) {
+            Ok(Commit::Idle) => {
+                self.till.committed(Vec::new());
+                Ok(())
+            }
+            Ok(Commit::Durable(spendable)) => {
+                self.till.committed(spendable);
                 self.handle.commit_worked();
                 metrics.commits.add(1);
                 metrics.writes.add(u64::try_from(batch.len()).unwrap_or(0));
@@ -100,6 +113,7 @@ impl Writer {
                 Ok(())
             }
             Err(error) => {
+                self.till.failed();
                 metrics.commit_failures.add(u64::from(error.is_disk()));
                 Err(error)
             }
@@ -152,27 +166,31 @@ impl Drop for Leader {
 }
 
 /// Runs a batch in one transaction and commits it.
-fn transact(database: &Database, batch: &mut [Box<dyn Operation>]) -> Result<Commit, Error> {
+fn transact(
+    database: &Database,
+    batch: &mut [Box<dyn Operation>],
+    till: &Till,
+) -> Result<Commit, Error> {
     let mut transaction = database.begin_write()?;
     transaction
         .set_durability(Durability::Immediate)
         .map_err(|_| Error::Bug("durability cannot be set"))?;
     transaction.set_two_phase_commit(true);
-    let mut txn = Txn::new(&transaction);
+    let mut txn = Txn::new(&transaction, till);
     for operation in batch {
         if let Applied::Spoiled(error) = operation.apply(&mut txn) {
             return Err(error);
         }
     }
     let idle = txn.writes() == 0;
-    txn.finish()?;
+    let spendable = txn.finish()?;
     drop(txn);
     if idle {
         transaction.abort()?;
         return Ok(Commit::Idle);
     }
     transaction.commit()?;
-    Ok(Commit::Durable)
+    Ok(Commit::Durable(spendable))
 }
 
 fn answer_all(batch: Vec<Box<dyn Operation>>, end: &Result<(), Error>) {

@@ -32,6 +32,8 @@ enum Source {
 struct Last {
     millis: i64,
     counter: u16,
+    /// The latest time that was told; later ids are not of an earlier one.
+    told: i64,
     /// Drawn many at a time, because a draw is a call of the kernel. Ids are no secrets.
     drawn: Vec<[u8; 8]>,
 }
@@ -91,8 +93,11 @@ impl Entropy {
     /// Makes a new id, which sorts after all ids made before.
     pub fn id<T>(&self, now: Timestamp) -> Id<T> {
         let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if now.millis() > last.millis {
-            (last.millis, last.counter) = (now.millis(), 0);
+        // As long as the clock is behind, it sorts after whatever has the time that was told last.
+        let is_behind = now.millis() < last.told;
+        let millis = if is_behind { last.told.saturating_add(1) } else { now.millis() };
+        if millis > last.millis {
+            (last.millis, last.counter) = (millis, 0);
         } else if last.counter < COUNTER_MAX {
             last.counter = last.counter.saturating_add(1);
         } else {
@@ -103,6 +108,17 @@ impl Entropy {
         }
         let random = last.drawn.pop().unwrap_or_default();
         Id::new(Timestamp::from_millis(last.millis), last.counter, random)
+    }
+
+    /// The time for an id that is made elsewhere: `now`, or later when the clock went back, so that
+    /// it sorts after the ids and times that were told before.
+    #[must_use]
+    pub fn time_of_id(&self, now: Timestamp) -> Timestamp {
+        let mut last = self.0.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = last.told.max(last.millis);
+        // As long as the clock is behind, each gets a millisecond of its own.
+        last.told = if now.millis() < known { known.saturating_add(1) } else { now.millis() };
+        Timestamp::from_millis(last.told)
     }
 
     /// Makes all later ids sort after `newest`, which an earlier process made.
@@ -144,6 +160,19 @@ mod tests {
             assert!(next > newest, "round {round}");
             newest = next;
         }
+    }
+
+    #[test]
+    fn times_of_ids_go_forward_whatever_the_clock_does_and_ids_follow_them() {
+        let entropy = Entropy::seeded(1);
+        let (noon, hour) = (Timestamp::from_millis(43_200_000), std::time::Duration::from_hours(1));
+        let times = [noon, noon, noon.before(hour), noon.before(hour)];
+        let told = times.map(|it| entropy.time_of_id(it).millis() - noon.millis());
+        assert_eq!(told, [0, 0, 1, 2]);
+        let id: Id<id::Run> = entropy.id(noon.before(hour));
+        assert_eq!(id.born_at().millis() - noon.millis(), 3);
+        assert_eq!(entropy.time_of_id(noon).millis() - noon.millis(), 4);
+        assert_eq!(entropy.time_of_id(noon.after(hour)), noon.after(hour));
     }
 
     #[test]

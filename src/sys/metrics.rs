@@ -52,6 +52,8 @@ pub struct Metrics {
     pub runs_finished: [Counter; 3],
     /// Slots of schedules decided: fired, skipped, missed.
     pub slots: [Counter; 3],
+    /// Chats whose upstream claimed more tokens than can have been used.
+    pub usage_clamped: Counter,
     /// Runs under way.
     pub runs_running: Gauge,
     /// Results that came too late to count.
@@ -179,7 +181,7 @@ impl Metrics {
         out
     }
 
-    fn plain_counters(&self) -> [(&'static str, &'static str, &Counter); 12] {
+    fn plain_counters(&self) -> [(&'static str, &'static str, &Counter); 13] {
         [
             (
                 "errand_connections_refused_total",
@@ -198,6 +200,11 @@ impl Metrics {
             ("errand_runs_created_total", "Runs accepted.", &self.runs_created),
             ("errand_late_results_total", "Results that came too late.", &self.late_results),
             ("errand_panics_total", "Loops and executions that panicked.", &self.panics),
+            (
+                "errand_usage_clamped_total",
+                "Chats with an impossible number of tokens.",
+                &self.usage_clamped,
+            ),
             ("errand_deliveries_failed_total", "Deliveries given up.", &self.deliveries_failed),
             (
                 "errand_outbound_requests_total",

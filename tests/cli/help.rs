@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::support::Errand;
 
 /// Every verb that has a help of its own.
-const VERBS: [&str; 28] = [
+const VERBS: [&str; 37] = [
     "",
     "try",
     "dev",
@@ -23,6 +23,15 @@ const VERBS: [&str; 28] = [
     "balance show",
     "balance ledger",
     "balance verify",
+    "schedule",
+    "schedule create",
+    "schedule list",
+    "schedule show",
+    "schedule enable",
+    "schedule disable",
+    "schedule delete",
+    "schedule run",
+    "schedule preview",
     "webhook",
     "webhook sign",
     "webhook verify",

@@ -3,9 +3,16 @@
 use std::time::Duration;
 
 use errand::app::limiter::Rate;
+use errand::domain::delivery::Place;
+use errand::domain::due::Due;
+use errand::domain::fault::Reason;
+use errand::domain::id::{Delivery, Id, Receiver as Named};
+use errand::domain::money::Amount;
+use errand::store::outbox::Open;
+use errand::store::{deliveries, runs};
 use serde_json::{Value, json};
 
-use crate::support::{House, RUNS, Reply, Trouble, golden};
+use crate::support::{Act, House, RUNS, Receiver, Reply, Trouble, golden};
 
 async fn ready(house: &House) -> Reply {
     house.ask_as("", "GET", "/readyz", None).await
@@ -99,6 +106,78 @@ async fn a_daemon_that_drains_says_so_and_ends_its_work() {
     stop.await.unwrap();
     house.start().await;
     assert_eq!(house.find(&run).await["status"], "succeeded");
+    house.examine().await;
+}
+
+/// Copies of what there is; a purge takes 200 of them in a transaction.
+const COPIES: usize = 2_000;
+
+/// A house that is stopped, with many runs and deliveries that are over.
+async fn full_house() -> (House, String) {
+    let mut house = House::with(1, |it| {
+        it.runs.retention = Some(Duration::from_hours(1));
+        it.webhooks.rules.retention = Duration::from_hours(1);
+    })
+    .await;
+    let _ = Receiver::new(&house.clock, Act::Answer(204)).plain(&house.internet, "a.example");
+    let url = json!({ "url": "http://a.example/" });
+    let hook = house.ask("POST", "/v1/webhooks", Some(url)).await.json()["id"].clone();
+    let run = house.run(json!({ "do": "fail" })).await;
+    let log = format!("/v1/webhooks/{}/deliveries", hook.as_str().unwrap());
+    house.clock.sleep(Duration::from_secs(1)).await;
+    let line = house.ask("GET", &log, None).await.json()["data"][0].clone();
+    let run = Id::parse(run["id"].as_str().unwrap()).unwrap();
+    let receiver = Id::<Named>::parse(hook.as_str().unwrap()).unwrap();
+    let id = Id::<Delivery>::parse(line["id"].as_str().unwrap()).unwrap();
+    house.stop().await;
+    let (account, now, uptime) = (house.account, house.clock.now(), house.clock.uptime());
+    let ids: Vec<_> = (0..COPIES).map(|_| (house.entropy.id(now), house.entropy.id(now))).collect();
+    let write = house.write(move |txn| {
+        let first = deliveries::find(txn, Place { account, receiver, id })?.unwrap();
+        let failed = runs::find(txn, account, run)?.unwrap();
+        for (run, delivery) in &ids {
+            let open = Open { sent: 0, due: Due::after(Duration::ZERO, now, uptime), claim: None };
+            let before = first.resend(*delivery, now);
+            let mut after = before.clone();
+            after.drop_for(Reason::BacklogLimit, now);
+            deliveries::insert(txn, &before, &open)?;
+            deliveries::put(txn, &before, &after, None, None)?;
+            let copy = errand::domain::run::Run { id: *run, cost: Amount::ZERO, ..failed.clone() };
+            runs::insert(txn, &copy)?;
+        }
+        Ok(())
+    });
+    write.await;
+    (house, log)
+}
+
+/// F55: a purge is many commits, and whoever watches the daemon sees that it lives.
+#[tokio::test(start_paused = true)]
+async fn a_long_purge_on_a_slow_disk_keeps_the_daemon_ready() {
+    let (mut house, log) = full_house().await;
+    house.clock.sleep(Duration::from_hours(2)).await;
+    house.start().await;
+    // The janitor begins at once, and every sync takes a second and a half.
+    let gate = house.disk.shut();
+    for sync in 0..16 {
+        let mut looks = 0;
+        while !gate.is_waited_for() {
+            tokio::task::yield_now().await;
+            looks += 1;
+            assert!(looks < 50_000_000, "the purge was over after {sync} syncs");
+        }
+        tokio::time::advance(Duration::from_millis(1_500)).await;
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        let reply = ready(&house).await;
+        assert_eq!(reply.status, 200, "after {sync} syncs: {}", reply.raw);
+        gate.pass();
+    }
+    drop(gate);
+    house.clock.sleep(Duration::from_secs(30)).await;
+    assert_eq!(house.ask("GET", RUNS, None).await.json()["total"], 0);
+    assert_eq!(house.ask("GET", &log, None).await.json()["total"], 0);
     house.examine().await;
 }
 

@@ -13,5 +13,6 @@ mod api;
 mod health;
 mod loops;
 mod money;
+mod schedules;
 mod sim;
 mod webhooks;

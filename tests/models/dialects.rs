@@ -181,6 +181,18 @@ async fn a_stream_that_ends_without_saying_so_broke_off() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_stream_that_is_cut_anywhere_before_its_reason_is_never_whole() {
+    let text = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
+    let reason = "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}";
+    let body = format!("{text}{reason}\n\ndata: [DONE]\n\n");
+    for at in 0..body.len() {
+        let (said, end) = hear(stream(&body[..at])).await;
+        assert_eq!(end.is_ok(), at >= text.len() + reason.len(), "cut at {at}");
+        assert_eq!(said, if at < text.trim_end().len() { "" } else { "Hi" }, "cut at {at}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_error_in_a_stream_is_a_fault_and_never_text() {
     let text = "data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
     for (error, fault) in [

@@ -119,6 +119,15 @@ async fn silence_has_an_end_wherever_it_falls() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refusal_whose_body_does_not_come_is_known_by_its_status() {
+    let head = b"HTTP/1.1 429 X\r\ncontent-length: 100\r\nretry-after: 9\r\n\r\n".to_vec();
+    let before = Clock::host().mark();
+    let fault = Fault::RateLimited(Duration::from_secs(9));
+    check_fault(vec![Step::Say(head), Step::Hang], fault).await;
+    assert_eq!(before.elapsed(), Duration::from_secs(5));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stream_of_comments_ends_with_the_total() {
     let mut reply = vec![Step::Say(head("text/event-stream"))];
     for _ in 0..200 {

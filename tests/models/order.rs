@@ -10,7 +10,8 @@ use errand::outbound::fake::{Internet, Lookup};
 use errand::sys::clock::Clock;
 
 use crate::support::{
-    Reply, Server, Step, answer, begin, chunk, good, head, listen, registry, stream, upstreams,
+    Reply, Server, Step, answer, begin, begin_within, chunk, drain, good, head, listen, registry,
+    stream, upstreams,
 };
 
 const HOSTS: [&str; 4] = ["a.example", "b.example", "c.example", "d.example"];
@@ -18,10 +19,10 @@ const HOSTS: [&str; 4] = ["a.example", "b.example", "c.example", "d.example"];
 /// Servers with one reply each, and a registry that asks them in order.
 fn servers(replies: Vec<Reply>) -> (Vec<Arc<Server>>, Registry) {
     let internet = Internet::new();
-    let count = replies.len();
-    let servers = HOSTS.iter().zip(replies);
+    let hosts: Vec<_> = HOSTS.into_iter().take(replies.len()).collect();
+    let servers = hosts.iter().zip(replies);
     let servers = servers.map(|(host, it)| Server::at(&internet, host, vec![it])).collect();
-    (servers, registry(&internet, &HOSTS[..count]))
+    (servers, registry(&internet, &hosts))
 }
 
 /// Asks servers that do this, and checks how many were asked and what came of it.
@@ -127,28 +128,45 @@ async fn who_fails_five_times_is_left_alone_and_tried_again_after_ten_seconds() 
 }
 
 #[tokio::test(start_paused = true)]
-async fn answers_that_break_off_count_and_refusals_do_not() {
+async fn answers_that_break_off_count_as_failures() {
     let internet = Internet::new();
-    let start = [
-        head("text/event-stream"),
-        chunk(b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n"),
-    ];
-    let mut replies = vec![answer(400, "", ""); 9];
-    replies.extend(vec![answer(429, "", ""); 9]);
-    replies.extend(vec![answer(401, "", ""); 9]);
-    let cut = vec![Step::Say(start.concat()), Step::Close];
-    // Four failures: the first is on a kept connection and is tried once more.
-    replies.extend(vec![vec![Step::Close]; 5]);
-    replies.push(cut);
+    let text = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
+    let start = [head("text/event-stream"), chunk(text)].concat();
+    Server::at(&internet, "a.example", vec![vec![Step::Say(start), Step::Close]; 9]);
+    let registry = registry(&internet, &["a.example"]);
+    for _ in 0..5 {
+        assert_eq!(listen(&registry).await, ("Hi".to_owned(), Err(Fault::Truncated)));
+    }
+    let left_alone = Fault::Unavailable(Duration::from_secs(10));
+    assert_eq!(listen(&registry).await, (String::new(), Err(left_alone)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn refusals_and_callers_in_a_hurry_close_no_upstream_to_others() {
+    let internet = Internet::new();
+    let mut replies = vec![vec![Step::Hang]; 9];
+    for status in [400, 401, 429] {
+        replies.extend(vec![answer(status, "", ""); 9]);
+    }
+    let text = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\n";
+    let start = [head("text/event-stream"), chunk(text)].concat();
+    replies.extend(vec![vec![Step::Say(start), Step::Hang]; 9]);
+    replies.push(good());
     Server::at(&internet, "a.example", replies);
     let registry = registry(&internet, &["a.example"]);
-    for _ in 0..31 {
-        let fault = listen(&registry).await.1.unwrap_err();
+    let hurry = Some(Duration::from_secs(3));
+    for _ in 0..9 {
+        assert_eq!(begin_within(&registry, hurry).await.err(), Some(Fault::Timeout));
+    }
+    for _ in 0..27 {
+        let fault = begin(&registry).await.err().unwrap();
         assert!(!matches!(fault, Fault::Unavailable(_)), "{fault}");
     }
-    // An answer that began was a success; that it broke off is a new first failure.
-    assert_eq!(listen(&registry).await, ("Hi".to_owned(), Err(Fault::Truncated)));
-    assert_eq!(begin(&registry).await.err(), Some(Fault::Failed));
+    for _ in 0..9 {
+        let answer = begin_within(&registry, hurry).await.unwrap();
+        assert_eq!(drain(answer).await, ("Hi".to_owned(), Err(Fault::Timeout)));
+    }
+    assert_eq!(listen(&registry).await.0, "ok");
 }
 
 #[tokio::test(start_paused = true)]

@@ -101,7 +101,7 @@ pub(crate) async fn read_request(
         }
         let mut piece = [0; 4096];
         match stream.read(&mut piece).await {
-            Ok(count) if count > 0 => bytes.extend_from_slice(&piece[..count]),
+            Ok(count) if count > 0 => bytes.extend(piece.iter().take(count)),
             Ok(_) | Err(_) => return None,
         }
     }
@@ -180,7 +180,7 @@ pub(crate) fn registry_with(
     Registry::new(clock, upstreams(internet), texts, vec![model]).unwrap()
 }
 
-pub(crate) fn request(extra: Value) -> Request {
+pub(crate) fn request(extra: &Value) -> Request {
     let mut body = json!({"model": "ours", "messages": [{"role": "user", "content": "hello"}]});
     let object = body.as_object_mut().unwrap();
     object.extend(extra.as_object().unwrap().clone());
@@ -197,7 +197,7 @@ pub(crate) async fn begin_within(
     client_timeout: Option<Duration>,
 ) -> Result<Answer, Fault> {
     let model = registry.find("ours").unwrap();
-    let request = request(json!({"stream": true}));
+    let request = request(&json!({"stream": true}));
     let bound = model.sizes.bound(&request);
     chat(registry, &Ask { model, request: &request, bound, client_timeout }).await
 }

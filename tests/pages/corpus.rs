@@ -8,15 +8,17 @@ use std::time::Duration;
 
 use errand::agents::{Agent, Bench, Parsers, Progress, SeoAudit, Task};
 use errand::domain::id::Id;
-use errand::domain::outcome::Outcome;
+use errand::domain::outcome::{Outcome, Work};
 use errand::domain::receiver::UrlPolicy;
 use errand::domain::run::Trigger;
 use errand::domain::time::Timestamp;
-use errand::outbound::fake::{Internet, Served};
+use errand::outbound::fake::Internet;
 use errand::outbound::{Client, Guard, GuardConfig, Trust};
 use errand::sys::clock::Clock;
 use serde::Deserialize;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use crate::encryption::Encryption;
 
 #[derive(Deserialize)]
 pub(crate) struct Manifest {
@@ -85,6 +87,7 @@ pub(crate) struct Corpus {
     pub(crate) manifest: Manifest,
     pub(crate) internet: Internet,
     pub(crate) bench: Bench,
+    encryption: Encryption,
 }
 
 impl Corpus {
@@ -92,11 +95,21 @@ impl Corpus {
         let manifest: Manifest = serde_json::from_slice(&file("manifest.json")).unwrap();
         let clock = Clock::simulated(Timestamp::parse("2026-11-20T12:00:00Z").unwrap());
         let internet = Internet::new();
-        for (name, site) in manifest.sites.iter().filter(|(_, it)| !it.tls) {
+        let encryption = Encryption::new(&["127.0.0.1", BAKERY]);
+        for (name, site) in &manifest.sites {
             let answers = Arc::new(answers(&manifest, name, site));
-            let clock = clock.clone();
+            let (clock, encryption) = (clock.clone(), encryption.clone());
+            let is_encrypted = site.tls;
             internet.serve(&format!("127.0.0.1:{}", port(site)), move |stream| {
-                answer(stream, Arc::clone(&answers), clock.clone())
+                let (answers, clock) = (Arc::clone(&answers), clock.clone());
+                let encryption = encryption.clone();
+                async move {
+                    if !is_encrypted {
+                        answer(stream, answers, clock).await;
+                    } else if let Some(stream) = encryption.accept(stream).await {
+                        answer(stream, answers, clock).await;
+                    }
+                }
             });
         }
         let client = Client::new(
@@ -104,7 +117,7 @@ impl Corpus {
             Guard::new(GuardConfig::development()),
             Arc::new(internet.clone()),
             Arc::new(internet.clone()),
-            Trust::new(clock.clone(), b"").unwrap(),
+            Trust::new(clock.clone(), encryption.root.as_bytes()).unwrap(),
             Arc::default(),
         );
         let bench = Bench {
@@ -113,9 +126,32 @@ impl Corpus {
             client,
             user_agent: "Errand/test (+https://example.com)".to_owned(),
             politeness: Duration::from_secs(1),
+            confirm_pause: Duration::from_mins(1),
             targets: UrlPolicy::Development,
         };
-        Self { manifest, internet, bench }
+        Self { manifest, internet, bench, encryption }
+    }
+
+    /// Serves pages of a host of their own: paths and their HTML.
+    pub(crate) fn host(&self, address: &str, pages: impl IntoIterator<Item = (String, String)>) {
+        let (answers, clock) = (pages_of(pages), self.bench.clock.clone());
+        self.internet
+            .serve(address, move |stream| answer(stream, Arc::clone(&answers), clock.clone()));
+    }
+
+    /// Serves pages of [`BAKERY`], encrypted.
+    pub(crate) fn bakery(&self, pages: impl IntoIterator<Item = (String, String)>) {
+        let (answers, clock) = (pages_of(pages), self.bench.clock.clone());
+        let encryption = self.encryption.clone();
+        self.internet.site(BAKERY, 443, move |stream| {
+            let (answers, clock) = (Arc::clone(&answers), clock.clone());
+            let encryption = encryption.clone();
+            async move {
+                if let Some(stream) = encryption.accept(stream).await {
+                    answer(stream, answers, clock).await;
+                }
+            }
+        });
     }
 
     pub(crate) fn page(&self, id: &str) -> &Page {
@@ -128,21 +164,40 @@ impl Corpus {
     }
 
     pub(crate) async fn audit_url(&self, url: &str, progress: Progress) -> Outcome {
-        let agent = SeoAudit::new(UrlPolicy::Development);
-        let input = serde_json::json!({ "url": url });
-        let task = Task {
-            run: Id::from_bytes([1; 16]),
-            input: agent.accept(input.as_object().unwrap()).unwrap(),
-            trigger: Trigger::Api,
-            baseline: None,
-            progress,
-        };
-        agent.run(&task, &self.bench).await.outcome
+        self.run(url, Trigger::Api, None, progress).await.outcome
     }
 
-    pub(crate) fn is_tls(&self, page: &Page) -> bool {
-        self.manifest.sites[&page.site].tls
+    /// Audits for a schedule whose last report left `baseline`.
+    pub(crate) async fn audit_again(&self, url: &str, baseline: Option<Vec<u8>>) -> Work {
+        let trigger = Trigger::RunNow { schedule: Id::from_bytes([2; 16]) };
+        self.run(url, trigger, baseline, Progress::default()).await
     }
+
+    async fn run(
+        &self,
+        url: &str,
+        trigger: Trigger,
+        baseline: Option<Vec<u8>>,
+        progress: Progress,
+    ) -> Work {
+        let agent = SeoAudit::new(UrlPolicy::Development);
+        let input = serde_json::json!({ "url": url });
+        let input = agent.accept(input.as_object().unwrap()).unwrap();
+        let task = Task { run: Id::from_bytes([1; 16]), input, trigger, baseline, progress };
+        agent.run(&task, &self.bench).await
+    }
+}
+
+/// A host with a name and a certificate.
+pub(crate) const BAKERY: &str = "lindner.example";
+
+fn pages_of(pages: impl IntoIterator<Item = (String, String)>) -> Arc<BTreeMap<String, Answer>> {
+    let html = [("Content-Type".to_owned(), "text/html; charset=utf-8".to_owned())];
+    let answers = pages.into_iter().map(|(path, page)| {
+        let body = page.into_bytes();
+        (path, Answer { head: head(200, &html, body.len()), body, ..Answer::default() })
+    });
+    Arc::new(answers.collect())
 }
 
 /// The answers of a site, by path.
@@ -174,13 +229,19 @@ pub(crate) fn answers(manifest: &Manifest, name: &str, site: &Site) -> BTreeMap<
         };
         answers.insert(page.path.clone(), answer);
     }
-    // Two targets are not in the corpus. This page has no fault without its header.
+    // Some targets are not in the corpus. This page has no fault without its header.
     let plain = manifest.pages.iter().find(|it| it.id == "noindex-header");
     if let Some(page) = plain.filter(|_| name == "main") {
         let body = fill(&page.file.as_deref().map(file).unwrap());
         let html = ("Content-Type".to_owned(), "text/html; charset=utf-8".to_owned());
         let head = head(200, &[html], body.len());
-        answers.insert("/ok/good-basic".to_owned(), Answer { head, body, ..Answer::default() });
+        let plain = Answer { head, body, ..Answer::default() };
+        let items = (0..10).map(|it| format!("/ok/item-{it}"));
+        for path in
+            ["/ok/good-basic", "/ok/good-article"].map(str::to_owned).into_iter().chain(items)
+        {
+            answers.insert(path, plain.clone());
+        }
         let moved = self::head(301, &[("Location".to_owned(), "/ok/good-basic".to_owned())], 0);
         answers.insert("/r/one".to_owned(), Answer { head: moved, ..Answer::default() });
     }
@@ -205,8 +266,8 @@ pub(crate) fn answers(manifest: &Manifest, name: &str, site: &Site) -> BTreeMap<
     answers
 }
 
-pub(crate) async fn answer(
-    mut stream: Served,
+pub(crate) async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
+    mut stream: S,
     answers: Arc<BTreeMap<String, Answer>>,
     clock: Clock,
 ) {
@@ -219,11 +280,17 @@ pub(crate) async fn answer(
         request.extend(byte);
     }
     let request = String::from_utf8(request).unwrap();
-    let path = request.split(' ').nth(1).unwrap();
+    let mut words = request.split(' ');
+    let (method, path) = (words.next().unwrap(), words.next().unwrap());
     let missing = Answer { head: head(404, &[], 0), ..Answer::default() };
-    let answer = answers.get(path).cloned().unwrap_or(missing);
+    let plain = path.split('?').next().unwrap();
+    let answer = answers.get(path).or(answers.get(plain)).cloned().unwrap_or(missing);
     clock.sleep(answer.delay).await;
     if answer.drops || stream.write_all(answer.head.as_bytes()).await.is_err() {
+        return;
+    }
+    if method == "HEAD" {
+        let _ = stream.flush().await;
         return;
     }
     let step = if answer.trickle.is_zero() { answer.body.len().max(1) } else { 1 };
@@ -233,6 +300,7 @@ pub(crate) async fn answer(
         }
         clock.sleep(answer.trickle).await;
     }
+    let _ = stream.flush().await;
 }
 
 pub(crate) fn head(status: u16, headers: &[(String, String)], length: usize) -> String {

@@ -261,6 +261,7 @@ impl Book {
             reference: paid.map(|it| *it.id.as_bytes()),
             key: paid.and_then(|it| it.key),
             note: note.to_owned(),
+            usage: None,
         });
     }
 }

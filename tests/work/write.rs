@@ -42,7 +42,14 @@ fn credit(txn: &mut Txn<'_>, id: AccountId, change: Amount, now: Timestamp) -> R
     let wallet = ledger::find_in(txn, id)?;
     let after = wallet.balance.credit(change).map_err(|_| Refusal::Balance)?;
     let kind = if change.is_negative() { EntryKind::Debit } else { EntryKind::Credit };
-    let line = ledger::Line { at: now, kind, reference: None, key: None, note: "by hand".into() };
+    let line = ledger::Line {
+        at: now,
+        kind,
+        reference: None,
+        key: None,
+        note: "by hand".into(),
+        usage: None,
+    };
     ledger::append(txn, id, after, wallet.active_runs, &line)?;
     Ok(Answer::Done)
 }
@@ -191,7 +198,7 @@ fn settle(txn: &mut Txn<'_>, run: &Run, charge: Amount, now: Timestamp) -> Resul
     }
     let reference = Some(*run.id.as_bytes());
     let (kind, note) = (EntryKind::Charge, run.kind.clone());
-    let line = ledger::Line { at: now, kind, reference, key: run.key, note };
+    let line = ledger::Line { at: now, kind, reference, key: run.key, note, usage: None };
     Ok(ledger::append(txn, run.account, after, active, &line)?)
 }
 

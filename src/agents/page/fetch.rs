@@ -127,6 +127,40 @@ pub async fn once(bench: &Bench, url: &PageUrl) -> Result<Reply, Error> {
     answer.read(&ask.limits).await.map(Reply::from)
 }
 
+/// Asks one address with `method` and reads nothing but the head; a redirect is an answer.
+///
+/// # Errors
+///
+/// [`Error`] says in which stage it broke.
+///
+/// # Cancel safety
+///
+/// Safe: a dropped call leaves nothing behind.
+pub async fn head(bench: &Bench, url: &PageUrl, method: Method) -> Result<Reply, Error> {
+    let ask = Ask { method, ..ask(bench, url.url(), FILE_LIMITS) };
+    let answer = bench.client.open(&ask).await?;
+    Ok(Reply::from_head(&answer))
+}
+
+/// Asks for a file, of which at most `bytes` are read; a redirect is an answer.
+///
+/// # Errors
+///
+/// [`Error`] says in which stage it broke.
+///
+/// # Cancel safety
+///
+/// Safe: a dropped call leaves nothing behind.
+pub async fn file(bench: &Bench, url: &PageUrl, bytes: usize) -> Result<Reply, Error> {
+    let limits = Limits { wire_bytes: bytes, decoded_bytes: bytes, ..FILE_LIMITS };
+    let ask = ask(bench, url.url(), limits);
+    let answer = bench.client.open(&ask).await?;
+    if !(200..300).contains(&answer.status) {
+        return Ok(Reply::from_head(&answer));
+    }
+    answer.read(&ask.limits).await.map(Reply::from)
+}
+
 /// The time until the head of the page's answer is there, asked for once more.
 ///
 /// # Cancel safety
@@ -198,6 +232,16 @@ const HOPS_MAX: usize = 10;
 const ROBOTS_HOPS_MAX: usize = 5;
 /// What is asked for: pages, and anything for want of one.
 const ACCEPT: &str = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1";
+/// The limits of what is asked besides a page.
+const FILE_LIMITS: Limits = Limits {
+    dns: Duration::from_secs(3),
+    connect: Duration::from_secs(3),
+    tls: Duration::from_secs(3),
+    head: Duration::from_secs(6),
+    total: Duration::from_secs(10),
+    wire_bytes: 1024 * 1024,
+    decoded_bytes: 1024 * 1024,
+};
 /// The limits of a robots.txt; whoever reads it stops long before these sizes.
 const ROBOTS_LIMITS: Limits = Limits {
     dns: Duration::from_secs(3),

@@ -242,7 +242,8 @@ impl<'a> Gatherer<'a> {
 }
 
 /// Whether an element's text is not for readers.
-fn is_silent(name: &LocalName) -> bool {
+#[must_use]
+pub fn is_silent(name: &LocalName) -> bool {
     matches!(
         *name,
         local_name!("script")

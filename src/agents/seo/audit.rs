@@ -15,6 +15,7 @@ use crate::agents::seo::checks::RULES;
 use crate::agents::seo::comparable::lighthouse;
 use crate::agents::seo::failure::{Code, Undone};
 use crate::agents::seo::finding::{Check, EXCERPT_CHARS_MAX, Judge, Judgement, Rule};
+use crate::agents::seo::history::History;
 use crate::agents::seo::score::{Score, rate};
 use crate::agents::seo::subject::{Fetched, Reading, Subject};
 
@@ -29,6 +30,8 @@ pub struct Audit {
     pub score: Score,
     /// The number that Lighthouse would give, when the page has content to judge.
     pub lighthouse: Option<u32>,
+    /// How it relates to the one before it.
+    pub history: History,
 }
 
 /// Audits what was fetched.
@@ -57,7 +60,7 @@ pub fn judge(subject: Subject) -> Audit {
     let mut checks: Vec<Check> = rules.map(|it| apply(it, &subject)).collect();
     let score = rate(&mut checks);
     let lighthouse = subject.document().and_then(|_| lighthouse(&checks));
-    Audit { subject, checks, score, lighthouse }
+    Audit { subject, checks, score, lighthouse, history: History::None }
 }
 
 fn apply(rule: &'static Rule, subject: &Subject) -> Check {

@@ -61,6 +61,8 @@ pub enum Group {
     Images,
     /// Versions in other languages.
     Hreflang,
+    /// Descriptions for programs.
+    StructuredData,
 }
 
 /// Who says that a rule is one.
@@ -128,6 +130,8 @@ pub struct Evidence {
     pub excerpt: Option<String>,
     /// What is wrong there, or the value that is.
     pub value: Option<String>,
+    /// What stands there, in a form that outlasts changes of the source; never shown.
+    pub key: Option<String>,
 }
 
 /// A text that evidence points into.
@@ -296,6 +300,7 @@ impl Group {
             Self::Headings => "headings",
             Self::Images => "images",
             Self::Hreflang => "hreflang",
+            Self::StructuredData => "structured-data",
         }
     }
 }

@@ -9,9 +9,21 @@ pub use seo_audit::SeoAudit;
 
 pub mod failure;
 
+pub mod around;
+pub mod asking;
+pub mod surroundings;
+
 pub mod audit;
+pub mod content;
 pub mod finding;
+pub mod items;
+pub mod json_ld;
+pub mod microdata;
+pub mod price;
+pub mod schema;
+pub mod sitemap;
 pub mod subject;
+pub mod target;
 
 pub mod checks;
 pub mod dates;
@@ -22,6 +34,11 @@ pub mod sources;
 pub mod comparable;
 pub mod indexing;
 pub mod score;
+
+pub mod changes;
+pub mod history;
+pub mod past;
+pub mod trace;
 
 pub mod markdown;
 pub mod report;

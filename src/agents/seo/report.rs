@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 
 use crate::agents::page::text::{clip_columns, quote};
 use crate::agents::seo::audit::Audit;
+use crate::agents::seo::changes;
 use crate::agents::seo::checks::title::{DESCRIPTION_COLUMNS, TITLE_COLUMNS};
 use crate::agents::seo::checks::transfer::kilobytes;
 use crate::agents::seo::finding::{Check, Evidence, Found, Judgement, Within};
@@ -44,20 +45,26 @@ fn head(audit: &Audit) -> String {
         }
     };
     push_line(&mut out, &verdict);
+    out += &changes::of(&audit.history);
     push_line(&mut out, &equation(audit));
     let visit = &subject.fetched.visit;
     let mut what = format!("Checked {}", quote(visit.url.as_str()));
     if visit.url != visit.asked {
         what += &format!(", where {} leads", quote(visit.asked.as_str()));
     }
-    let at = subject.fetched.at.to_string();
-    let at = format!("{} {}", at.get(..10).unwrap_or_default(), at.get(11..16).unwrap_or_default());
-    what += &format!(", on {at} UTC.");
+    what += &format!(", on {}.", moment(&subject.fetched.at.to_string()));
     if let Some(number) = audit.lighthouse {
         what += &format!(" With Lighthouse's ten checks and weights the score would be {number}.");
     }
     push_line(&mut out, &what);
     out
+}
+
+/// A time for people, from one for programs.
+#[must_use]
+pub fn moment(at: &str) -> String {
+    let part = |range| at.get(range).unwrap_or_default();
+    format!("{} {} UTC", part(0..10), part(11..16))
 }
 
 /// How the score came about.
@@ -192,6 +199,9 @@ fn good_to_know(audit: &Audit) -> String {
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
         let title = prose(&found.title);
         let _ = match places.as_str() {
+            _ if out.len() > INFO_BYTES_MAX => {
+                writeln!(out, "- **{title}.** (`{}`)", check.rule.id)
+            }
             "" => writeln!(out, "- **{title}.** (`{}`)", check.rule.id),
             _ => writeln!(out, "- **{title}.** {places}{more} (`{}`)", check.rule.id),
         };
@@ -302,6 +312,8 @@ const RESERVE_CHARS: usize = 500;
 const TERMS_MAX: usize = 12;
 /// Reasons against the index that the verdict names.
 const REASONS_MAX: usize = 3;
+/// Bytes about what is worth knowing, after which places are left out.
+const INFO_BYTES_MAX: usize = 4_000;
 /// Places of something worth knowing that are shown.
 const INFO_PLACES_MAX: usize = 3;
 /// Width of the text under a result.

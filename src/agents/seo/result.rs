@@ -9,6 +9,7 @@ use crate::agents::page::facts::Part;
 use crate::agents::page::robots::AnswerKind;
 use crate::agents::page::text::{clip, printable};
 use crate::agents::seo::audit::Audit;
+use crate::agents::seo::changes;
 use crate::agents::seo::checks::canonical;
 use crate::agents::seo::checks::transfer::stop_phrase;
 use crate::agents::seo::finding::{Check, Evidence, Judgement};
@@ -43,7 +44,7 @@ pub fn of(audit: &Audit) -> Value {
         "bytes": { "wire": visit.reply.wire_bytes, "decoded": visit.reply.body.len() },
         "facts": facts(&audit.subject),
         "checks": audit.checks.iter().map(check).collect::<Vec<_>>(),
-        "changed": null,
+        "changed": changes::json(&audit.history),
         "limits": limits(&audit.subject),
     })
 }
@@ -130,6 +131,8 @@ fn facts(subject: &Subject) -> Value {
         "charset": page.decoded.encoding.name(),
         "quirks_mode": page.passed.in_quirks_mode,
         "words": facts.text.words,
+        "main_text_words": subject.content.size.words,
+        "schema_types": schema_types(subject),
         "headings": facts.headings.len(),
         "links": { "internal": internal.len(), "external": external.len() },
         "images": facts.images.len(),
@@ -138,6 +141,13 @@ fn facts(subject: &Subject) -> Value {
         "depth": page.passed.depth,
         "robots_txt": robots,
     })
+}
+
+/// The types that the page describes for programs, each once.
+fn schema_types(subject: &Subject) -> Vec<String> {
+    let all = subject.items.all.iter().flat_map(|it| it.types.iter());
+    let types: std::collections::BTreeSet<&String> = all.collect();
+    types.into_iter().take(LISTED_MAX).map(|it| shown(it)).collect()
 }
 
 /// The robots directives of the page, as written.
@@ -178,6 +188,7 @@ pub fn limits(subject: &Subject) -> Vec<String> {
         vec!["scripts were not run; what they add to the page was not seen".to_owned()];
     let stopped = subject.document().and_then(|it| it.passed.stopped);
     limits.extend(stopped.map(|it| stop_phrase(it).to_owned()));
+    limits.extend(subject.fetched.around.limits.iter().cloned());
     limits
 }
 

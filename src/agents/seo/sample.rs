@@ -10,9 +10,11 @@ use crate::agents::page::reply::Reply;
 use crate::agents::page::robots::{AnswerKind, RobotsAnswer};
 use crate::agents::page::trail::Hop;
 use crate::agents::parsers::Patience;
+use crate::agents::seo::around::{Around, TargetAnswer};
 use crate::agents::seo::audit::{Audit, examine};
 use crate::agents::seo::finding::{Check, Severity};
 use crate::agents::seo::subject::Fetched;
+use crate::agents::seo::target::Target;
 use crate::domain::time::Timestamp;
 
 /// What would have been fetched.
@@ -34,7 +36,7 @@ impl Sample {
         Self(Fetched {
             visit: Visit { asked: url.clone(), hops: vec![], url, reply },
             second_first_byte: None,
-            canonical_target: None,
+            around: Around::default(),
             robots: RobotsAnswer {
                 kind: AnswerKind::Missing(404),
                 url: robots,
@@ -52,7 +54,8 @@ impl Sample {
              <meta name=\"description\" content=\"Opening hours, tickets and guided tours of the \
              pump station at Alder Creek.\">\n\
              <meta name=\"viewport\" content=\"width=device-width\">\n{head}</head>\n<body>\n{body}\
-             <h1>Water museum</h1><p><a href=\"/tickets\">Tickets</a></p>\n</body>\n</html>\n"
+             <h1>Water museum</h1><p><a href=\"/tickets\">Tickets</a></p>\n<p>{TEXT}</p>\n\
+             </body>\n</html>\n"
         ))
     }
 
@@ -108,6 +111,13 @@ impl Sample {
         self
     }
 
+    /// What it says as the target of another page.
+    pub(crate) fn into_target(self) -> TargetAnswer {
+        let visit = &self.0.visit;
+        let target = Target::read(&visit.url, &visit.reply, self.0.at, &Patience::endless());
+        TargetAnswer::Answered(Box::new(target))
+    }
+
     /// The audit of it.
     #[track_caller]
     pub(crate) fn audit(self) -> Audit {
@@ -132,3 +142,9 @@ impl Sample {
         assert!(check.fault().is_none() || check.severity() != Severity::Info, "{id}");
     }
 }
+
+/// Something to read, so that a page is not thin.
+const TEXT: &str = "The pump station at Alder Creek was rebuilt after the flood and moves forty litres \
+    of water a second through two cast iron wheels. Visitors walk the tow path from the lower lock \
+    to the mill, where a volunteer shows how the gates are raised by hand each morning. The season \
+    begins in spring and ends with the first frost, when the boats are taken out of the water.";

@@ -106,7 +106,8 @@ pub const CRITICAL_MAX: u32 = 39;
 /// Points that one group of rules can cost.
 const GROUP_POINTS_MAX: u32 = 15;
 /// The groups that are limited.
-const GROUPS: [Group; 4] = [Group::Links, Group::Headings, Group::Images, Group::Hreflang];
+const GROUPS: [Group; 5] =
+    [Group::Links, Group::Headings, Group::Images, Group::Hreflang, Group::StructuredData];
 
 #[cfg(test)]
 mod tests {

@@ -3,21 +3,21 @@
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
-use url::Url;
 
 use crate::agents::agent::{Agent, Entry, Task};
 use crate::agents::bench::Bench;
 use crate::agents::input::{Fields, InputError};
 use crate::agents::page::fetch;
-use crate::agents::page::robots::Access;
-use crate::agents::seo::audit::{Audit, judge, prepare};
-use crate::agents::seo::checks::canonical_target;
+use crate::agents::seo::around::Around;
+use crate::agents::seo::asking::Asker;
+use crate::agents::seo::audit::{judge, prepare};
 use crate::agents::seo::checks::reach::FIRST_BYTE_GOOD;
 use crate::agents::seo::failure::{Code, Undone};
-use crate::agents::seo::subject::{Fetched, Subject, TargetAnswer};
-use crate::agents::seo::{report, result};
+use crate::agents::seo::past::Past;
+use crate::agents::seo::subject::Fetched;
+use crate::agents::seo::surroundings;
 use crate::domain::limits::URL_BYTES_MAX;
-use crate::domain::outcome::{Outcome, Report, Work};
+use crate::domain::outcome::{Outcome, Work};
 use crate::domain::receiver::{UrlPolicy, UrlReason};
 use crate::domain::target::PageUrl;
 use crate::outbound::BoxFuture;
@@ -67,17 +67,14 @@ impl Agent for SeoAudit {
                 Ok(done) => done,
                 Err(_) => Err(Undone::new(Code::Timeout, "The audit took longer than a minute.")),
             };
-            let outcome = match done {
-                Ok(report) => Outcome::Succeeded(report),
-                Err(undone) => Outcome::Failed(undone.into()),
-            };
-            Work::from(outcome)
+            done.unwrap_or_else(|undone| Work::from(Outcome::Failed(undone.into())))
         })
     }
 }
 
-async fn audit(task: &Task, bench: &Bench) -> Result<Report, Undone> {
+async fn audit(task: &Task, bench: &Bench) -> Result<Work, Undone> {
     let start = stored_url(&task.input, bench.targets)?;
+    let begun = bench.clock.mark();
     task.progress.report(0, STEPS, "Fetching the page");
     let visit = Box::pin(fetch::page(bench, &start)).await?;
     let at = bench.clock.now();
@@ -93,45 +90,23 @@ async fn audit(task: &Task, bench: &Bench) -> Result<Report, Undone> {
         second_first_byte = Box::pin(fetch::first_byte(bench, &visit.url)).await;
     }
 
-    task.progress.report(3, STEPS, "Checking the page");
-    let fetched = Fetched { visit, second_first_byte, robots, canonical_target: None, at };
+    task.progress.report(3, STEPS, "Reading the page");
+    let asked = 1_u32.saturating_add(u32::from(second_first_byte.is_some()));
+    let fetched = Fetched { visit, second_first_byte, robots, around: Around::default(), at };
     let broken = |_| Undone::new(Code::Internal, "The page could not be read.");
     let prepared = bench.parsers.run(move |patience| prepare(fetched, patience)).await;
     let mut subject = prepared.map_err(broken)??;
-    if let Some(url) = canonical_target::wanted(&subject) {
-        let answer = Box::pin(ask_target(bench, &subject, &url)).await;
-        subject.fetched.canonical_target = Some(answer);
-    }
-    let report = bench.parsers.run(move |_| write(&judge(subject))).await.map_err(broken)?;
+
+    task.progress.report(4, STEPS, "Asking what the page leads to");
+    let until = begun.after(ASKING_TIME_MAX);
+    let mut asker = Asker::new(bench, &subject.fetched.robots, at, until, asked);
+    subject.fetched.around = Box::pin(surroundings::ask(&mut asker, &subject)).await;
+
+    task.progress.report(5, STEPS, "Checking the page");
+    let past = Past::of(task);
+    let work = bench.parsers.run(move |_| past.conclude(judge(subject))).await.map_err(broken)?;
     task.progress.report(STEPS, STEPS, "Done");
-    Ok(report)
-}
-
-/// Asks the address that the page names in its place, if the rules of its host allow it.
-async fn ask_target(bench: &Bench, subject: &Subject, url: &Url) -> TargetAnswer {
-    let Ok(target) = PageUrl::parse(url.as_str(), bench.targets) else {
-        return TargetAnswer::NotAsked("its address is not fetched");
-    };
-    bench.clock.sleep(bench.politeness).await;
-    let access = if target.url().origin() == subject.url().origin() {
-        subject.fetched.robots.access(ROBOTS_TOKEN, url)
-    } else {
-        let robots = fetch::robots(bench, target.url()).await;
-        bench.clock.sleep(bench.politeness).await;
-        robots.access(ROBOTS_TOKEN, url)
-    };
-    if access != Access::Allowed {
-        return TargetAnswer::NotAsked("robots.txt keeps this audit from asking it");
-    }
-    match fetch::once(bench, &target).await {
-        Ok(reply) => TargetAnswer::Reply(Box::new(reply)),
-        Err(error) => TargetAnswer::Failed(error.to_string()),
-    }
-}
-
-fn write(audit: &Audit) -> Report {
-    let result = result::of(audit).to_string();
-    Report { output: report::of(audit), result: Some(result) }
+    Ok(work)
 }
 
 /// The address in an input that was accepted; the rules may have become stricter since.
@@ -173,12 +148,12 @@ const fn refusal(reason: UrlReason) -> &'static str {
     }
 }
 
-/// The name under which robots.txt files can give this audit rules.
-const ROBOTS_TOKEN: &str = "Errand";
 /// Steps of an audit, for its progress.
-const STEPS: u32 = 4;
+const STEPS: u32 = 6;
 /// The time that the catalogue promises at most. Source: the contract, section 6.
 const TIMEOUT: Duration = Duration::from_mins(1);
+/// The time from the beginning after which nothing more is asked, so that the report is in time.
+const ASKING_TIME_MAX: Duration = Duration::from_secs(48);
 /// The time after which an audit gives up by itself, shortly before it would be stopped.
 const TIME_MAX: Duration = Duration::from_secs(57);
 

@@ -78,6 +78,41 @@ pub const GOOGLE_REL: Source = google(
     "Google: rel attributes of links",
     "https://developers.google.com/search/docs/crawling-indexing/qualify-outbound-links",
 );
+/// Pages that answer with success and say that they are not there.
+pub const GOOGLE_SOFT_404: Source = google(
+    "Google: soft 404 errors",
+    "https://developers.google.com/search/docs/crawling-indexing/http-network-errors#soft-404-errors",
+);
+/// Pages that scripts fill.
+pub const GOOGLE_JAVASCRIPT: Source = google(
+    "Google: JavaScript and search",
+    "https://developers.google.com/search/docs/crawling-indexing/javascript/javascript-seo-basics",
+);
+/// Descriptions of things for programs.
+pub const GOOGLE_STRUCTURED_DATA: Source = google(
+    "Google: structured data",
+    "https://developers.google.com/search/docs/appearance/structured-data/intro-structured-data",
+);
+/// What each kind of thing must have.
+pub const GOOGLE_GALLERY: Source = google(
+    "Google: structured data features",
+    "https://developers.google.com/search/docs/appearance/structured-data/search-gallery",
+);
+/// Rules for descriptions of things.
+pub const GOOGLE_STRUCTURED_POLICIES: Source = google(
+    "Google: structured data guidelines",
+    "https://developers.google.com/search/docs/appearance/structured-data/sd-policies",
+);
+/// Icons in results.
+pub const GOOGLE_FAVICON: Source = google(
+    "Google: favicons in results",
+    "https://developers.google.com/search/docs/appearance/favicon-in-search",
+);
+/// Forms of addresses.
+pub const GOOGLE_URLS: Source = google(
+    "Google: URL structure",
+    "https://developers.google.com/search/docs/crawling-indexing/url-structure",
+);
 
 const fn lighthouse(name: &'static str, url: &'static str) -> Source {
     Source { name, url: Some(url) }
@@ -155,7 +190,7 @@ pub const HTML_XML: Source =
 /// Headings.
 pub const HTML_HEADINGS: Source = standard(
     "HTML standard: headings",
-    "https://html.spec.whatwg.org/multipage/sections.html#headings-and-outlines",
+    "https://html.spec.whatwg.org/multipage/sections.html#the-h1,-h2,-h3,-h4,-h5,-and-h6-elements",
 );
 /// Sizes of images.
 pub const HTML_DIMENSIONS: Source = standard(
@@ -179,6 +214,21 @@ pub const RFC_9309: Source =
 /// Time to the first byte.
 pub const WEB_DEV_TTFB: Source =
     standard("web.dev: time to first byte", "https://web.dev/articles/ttfb");
+/// Sitemaps.
+pub const SITEMAPS_ORG: Source =
+    standard("sitemaps.org: protocol", "https://www.sitemaps.org/protocol.html");
+/// Previews.
+pub const OPEN_GRAPH: Source = standard("Open Graph protocol", "https://ogp.me/");
+/// Guides for language models.
+pub const LLMS_TXT: Source = standard("llms.txt, a proposal", "https://llmstxt.org/");
+/// JSON in pages.
+pub const JSON_LD: Source = standard(
+    "JSON-LD 1.1: in HTML",
+    "https://www.w3.org/TR/json-ld11/#embedding-json-ld-in-html-documents",
+);
+/// Unencrypted parts of encrypted pages.
+pub const MDN_MIXED_CONTENT: Source =
+    standard("MDN: mixed content", "https://developer.mozilla.org/docs/Web/Security/Mixed_content");
 /// The viewport.
 pub const MDN_VIEWPORT: Source = standard(
     "MDN: viewport",

@@ -8,10 +8,14 @@ use crate::agents::page::document::Document;
 use crate::agents::page::facts::{Anchor, Facts};
 use crate::agents::page::fetch::Visit;
 use crate::agents::page::reply::Reply;
-use crate::agents::page::robots::RobotsAnswer;
+use crate::agents::page::robots::{AnswerKind, RobotsAnswer};
 use crate::agents::page::tree::{NodeId, Span};
 use crate::agents::page::xml::Malformed;
+use crate::agents::seo::around::Around;
+use crate::agents::seo::content::Content;
 use crate::agents::seo::finding::{EXCERPT_CHARS_MAX, Evidence};
+use crate::agents::seo::items::Items;
+use crate::agents::seo::trace;
 use crate::domain::time::Timestamp;
 
 /// What was fetched for one audit.
@@ -23,21 +27,10 @@ pub struct Fetched {
     pub second_first_byte: Option<Duration>,
     /// The robots.txt of the final host.
     pub robots: RobotsAnswer,
-    /// What the canonical address answered, when it is another and was asked.
-    pub canonical_target: Option<TargetAnswer>,
+    /// What else was asked.
+    pub around: Around,
     /// When it was fetched.
     pub at: Timestamp,
-}
-
-/// What another address answered that the page leads to.
-#[derive(Clone, Debug)]
-pub enum TargetAnswer {
-    /// An answer, redirects included.
-    Reply(Box<Reply>),
-    /// Nothing; the fragment says why.
-    Failed(String),
-    /// It was not asked; the fragment says why.
-    NotAsked(&'static str),
 }
 
 /// What the checks look at.
@@ -47,6 +40,10 @@ pub struct Subject {
     pub fetched: Fetched,
     /// What came of reading it.
     pub reading: Reading,
+    /// The page's text and what it loads; nothing when there is no page.
+    pub content: Content,
+    /// The things that the page describes for programs.
+    pub items: Items,
     /// What relative addresses on the page are relative to.
     base: Url,
     /// Where the links of the page lead, in their order; none for what is no address.
@@ -73,12 +70,27 @@ pub enum Reading {
     },
 }
 
+impl Fetched {
+    /// One answer and nothing else.
+    #[must_use]
+    pub fn alone(url: Url, reply: Reply, at: Timestamp) -> Self {
+        let robots =
+            RobotsAnswer { kind: AnswerKind::NotAsked, url: url.clone(), took: Duration::ZERO };
+        let visit = Visit { asked: url.clone(), hops: Vec::new(), url, reply };
+        Self { visit, second_first_byte: None, robots, around: Around::default(), at }
+    }
+}
+
 impl Subject {
     /// Puts together what was fetched and what came of reading it.
     #[must_use]
     pub fn new(fetched: Fetched, reading: Reading) -> Self {
         let base = fetched.visit.url.clone();
-        let mut subject = Self { fetched, reading, base, targets: Vec::new() };
+        let (content, items) = (Content::default(), Items::default());
+        let mut subject = Self { fetched, reading, content, items, base, targets: Vec::new() };
+        if let Some(page) = subject.document() {
+            (subject.content, subject.items) = (Content::of(page), Items::of(page));
+        }
         if let Some(facts) = subject.facts() {
             let written = facts.base.as_deref().and_then(|it| subject.base.join(it.trim()).ok());
             // Source: HTML standard, section 4.2.3: others are as if there were none.
@@ -133,9 +145,10 @@ impl Subject {
 pub fn at_element(page: &Document, id: NodeId) -> Evidence {
     let selector = Some(page.selector(id));
     let excerpt = page.element(id, EXCERPT_CHARS_MAX);
+    let key = trace::key(page, id);
     match page.span(id) {
-        Some(span) => Evidence { selector, excerpt, ..at_span(page, span) },
-        None => Evidence { selector, ..Evidence::default() },
+        Some(span) => Evidence { selector, excerpt, key, ..at_span(page, span) },
+        None => Evidence { selector, key, ..Evidence::default() },
     }
 }
 

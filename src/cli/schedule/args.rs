@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum ScheduleVerb {
     /// Make a schedule
-    #[command(after_help = CREATE_EXAMPLES)]
+    #[command(override_usage = CREATE_USAGE, after_help = CREATE_EXAMPLES)]
     Create(CreateArgs),
     /// All schedules and when they fire next
     #[command(
@@ -83,15 +83,20 @@ pub(in crate::cli) struct CreateArgs {
     /// Fire once, then stop
     #[arg(long)]
     pub(super) one_shot: bool,
-    /// What happens while an earlier run is not over: skip, `queue_one` or allow
+    /// What happens to a slot while an earlier run is not over
     #[arg(long, value_name = "RULE", default_value = "skip")]
     #[arg(value_parser = ["skip", "queue_one", "allow"])]
     pub(super) overlap: String,
-    /// What happens to slots while the daemon is down: `fire_once` or skip
+    /// What happens to slots that pass while the daemon is down
     #[arg(long, value_name = "RULE", default_value = "fire_once")]
     #[arg(value_parser = ["fire_once", "skip"])]
     pub(super) missed: String,
 }
+
+/// In two lines; one would be wider than a terminal.
+const CREATE_USAGE: &str = "\
+errand schedule create [OPTIONS] --account <ACCOUNT_ID> --kind <KIND>
+                              --cron <CRON> --input <JSON>";
 
 const CREATE_EXAMPLES: &str = "\
 Examples:

@@ -238,7 +238,7 @@ mod tests {
     use super::*;
     use crate::domain::chat::UnknownParameters;
 
-    fn answering(extra: Value) -> Answering {
+    fn answering(extra: &Value) -> Answering {
         let mut body = json!({"model": "a/b:c", "messages": [{"role": "user", "content": "a"}]});
         let object = body.as_object_mut().unwrap();
         object.extend(extra.as_object().unwrap().clone());
@@ -262,14 +262,14 @@ mod tests {
         })
     }
 
-    fn chunk(choices: Value) -> Value {
+    fn chunk(choices: &Value) -> Value {
         json!({
             "id": "chatcmpl-0001", "object": "chat.completion.chunk", "created": 1_763_600_000,
             "model": "a/b:c", "choices": choices,
         })
     }
 
-    fn choice(delta: Value, finish_reason: Value) -> Value {
+    fn choice(delta: &Value, finish_reason: &Value) -> Value {
         json!([{"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": null}])
     }
 
@@ -287,7 +287,7 @@ mod tests {
 
     #[test]
     fn a_whole_answer_has_every_member_that_some_client_insists_on() {
-        let whole = answering(json!({})).whole("hi".to_owned(), FinishReason::Stop, &paid());
+        let whole = answering(&json!({})).whole("hi".to_owned(), FinishReason::Stop, &paid());
         let message = json!({"role": "assistant", "content": "hi", "refusal": null});
         let expected = json!({
             "id": "chatcmpl-0001", "object": "chat.completion", "created": 1_763_600_000,
@@ -301,24 +301,24 @@ mod tests {
     #[test]
     fn usage_that_nobody_asked_for_is_on_the_last_chunk() {
         let role = json!({"role": "assistant", "content": ""});
-        let mut last = chunk(choice(json!({}), json!("length")));
+        let mut last = chunk(&choice(&json!({}), &json!("length")));
         last["usage"] = usage();
         let expected = vec![
-            chunk(choice(role, Value::Null)),
-            chunk(choice(json!({"content": "hé"}), Value::Null)),
+            chunk(&choice(&role, &Value::Null)),
+            chunk(&choice(&json!({"content": "hé"}), &Value::Null)),
             last,
         ];
-        assert_eq!(stream(&answering(json!({"stream": true}))), expected);
+        assert_eq!(stream(&answering(&json!({"stream": true}))), expected);
     }
 
     #[test]
     fn usage_that_was_asked_for_is_in_a_chunk_of_its_own_and_null_in_the_others() {
         let options = json!({"stream": true, "stream_options": {"include_usage": true}});
-        let chunks = stream(&answering(options));
+        let chunks = stream(&answering(&options));
         assert_eq!(chunks.len(), 4);
         let (own, others) = chunks.split_last().unwrap();
         assert!(others.iter().all(|it| it.get("usage") == Some(&Value::Null)));
-        let mut expected = chunk(json!([]));
+        let mut expected = chunk(&json!([]));
         expected["usage"] = usage();
         assert_eq!(own, &expected);
     }

@@ -75,7 +75,7 @@ mod tests {
     use crate::domain::chat::{Sizes, UnknownParameters};
 
     #[track_caller]
-    fn check_sent(extra: Value, stream: UpstreamStream, expected: Value) {
+    fn check_sent(extra: &Value, stream: UpstreamStream, expected: &Value) {
         let mut body = json!({"model": "ours", "messages": [
             {"role": "developer", "content": "be brief", "name": "n"},
             {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
@@ -89,7 +89,7 @@ mod tests {
         let messages = sent.as_object_mut().unwrap().shift_remove("messages").unwrap();
         let system = json!({"role": "system", "content": "be brief"});
         assert_eq!(messages, json!([system, {"role": "user", "content": "a\nb"}]));
-        assert_eq!(sent, expected);
+        assert_eq!(sent, *expected);
     }
 
     #[test]
@@ -98,16 +98,16 @@ mod tests {
         let expected = json!({
             "model": "theirs", "max_tokens": 200, "stream": true, "stream_options": usage,
         });
-        check_sent(json!({}), UpstreamStream::Ask, expected.clone());
+        check_sent(&json!({}), UpstreamStream::Ask, &expected);
         let unasked =
             json!({"user": "u", "metadata": {"a": "b"}, "top_k": 7, "n": 1, "store": false});
-        check_sent(unasked, UpstreamStream::Ask, expected);
+        check_sent(&unasked, UpstreamStream::Ask, &expected);
     }
 
     #[test]
     fn a_server_that_cannot_stream_is_not_asked_to() {
         let expected = json!({"model": "theirs", "max_tokens": 200, "stream": false});
-        check_sent(json!({"stream": true}), UpstreamStream::Never, expected);
+        check_sent(&json!({"stream": true}), UpstreamStream::Never, &expected);
     }
 
     #[test]
@@ -122,6 +122,6 @@ mod tests {
             "stop": ["x"], "seed": 7, "presence_penalty": 0, "frequency_penalty": -1.5,
             "reasoning_effort": "low", "response_format": {"type": "json_object"},
         });
-        check_sent(extra, UpstreamStream::Never, expected);
+        check_sent(&extra, UpstreamStream::Never, &expected);
     }
 }

@@ -115,6 +115,7 @@ impl<'a> Fields<'a> {
 
 impl Range {
     fn has(&self, number: &Number) -> bool {
+        // Compared as it was read, and never computed with: it goes on as it was written.
         let range = f64::from(self.from)..=f64::from(self.to);
         number.as_f64().is_some_and(|it| range.contains(&it))
     }

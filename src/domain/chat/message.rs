@@ -3,13 +3,15 @@
 //! Text in parts is joined with line breaks, because some servers would take each part for a
 //! message of its own. Pictures, sound, files and tools are refused.
 
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 use crate::domain::chat::fields::Fields;
 use crate::domain::chat::refusal::{Problem, Refusal};
 
-/// One message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One message; its text does not show in a log.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Message {
     /// Who says it.
     pub role: Role,
@@ -96,6 +98,12 @@ impl Role {
             Self::User => "user",
             Self::Assistant => "assistant",
         }
+    }
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({} bytes)", self.role.as_str(), self.text.len())
     }
 }
 

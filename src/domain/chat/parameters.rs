@@ -183,14 +183,14 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_sent_on(extra: Value, settings: Value) {
-        let request = parse(&extra).unwrap();
-        assert_eq!(serde_json::to_value(&request.settings).unwrap(), settings, "{extra}");
+    fn check_sent_on(extra: &Value, settings: &Value) {
+        let request = parse(extra).unwrap();
+        assert_eq!(serde_json::to_value(&request.settings).unwrap(), *settings, "{extra}");
     }
 
     #[track_caller]
-    fn check_refused(code: &str, param: &str, extra: Value) {
-        let refusal = parse(&extra).expect_err(&extra.to_string());
+    fn check_refused(code: &str, param: &str, extra: &Value) {
+        let refusal = parse(extra).expect_err(&extra.to_string());
         assert_eq!((refusal.code(), refusal.param.as_str()), (code, param), "{extra}");
     }
 
@@ -208,11 +208,11 @@ mod tests {
             json!({"response_format": {"type": "json_object"}}),
             json!({"response_format": {"type": "json_schema", "json_schema": {"name": "n"}}}),
         ] {
-            check_sent_on(extra.clone(), extra);
+            check_sent_on(&extra, &extra);
         }
-        check_sent_on(json!({"stop": "end"}), json!({"stop": ["end"]}));
-        check_sent_on(json!({"stop": []}), json!({}));
-        check_sent_on(json!({"response_format": {"type": "text"}}), json!({}));
+        check_sent_on(&json!({"stop": "end"}), &json!({"stop": ["end"]}));
+        check_sent_on(&json!({"stop": []}), &json!({}));
+        check_sent_on(&json!({"response_format": {"type": "text"}}), &json!({}));
     }
 
     #[test]
@@ -227,7 +227,7 @@ mod tests {
             json!({"tool_choice": "auto", "modalities": ["text"], "logit_bias": {}}),
             json!({"stream": false, "stream_options": {"include_usage": true}}),
         ] {
-            check_sent_on(extra, json!({}));
+            check_sent_on(&extra, &json!({}));
         }
     }
 
@@ -263,7 +263,7 @@ mod tests {
             "unheard_of",
         ];
         let extra = names.iter().map(|it| ((*it).to_owned(), Value::Null)).collect();
-        check_sent_on(Value::Object(extra), json!({}));
+        check_sent_on(&Value::Object(extra), &json!({}));
     }
 
     #[test]
@@ -286,7 +286,7 @@ mod tests {
             ("moderation", json!({})),
             ("service_tier", json!("priority")),
         ] {
-            check_refused("unsupported_parameter", param, json!({ param: value }));
+            check_refused("unsupported_parameter", param, &json!({ param: value }));
         }
     }
 
@@ -308,10 +308,10 @@ mod tests {
             ("stop", json!("")),
             ("reasoning_effort", json!("a lot")),
         ] {
-            check_refused("invalid_value", param, json!({ param: value }));
+            check_refused("invalid_value", param, &json!({ param: value }));
         }
         let format = json!({"response_format": {"type": "xml"}});
-        check_refused("invalid_value", "response_format.type", format);
+        check_refused("invalid_value", "response_format.type", &format);
     }
 
     #[test]
@@ -340,15 +340,15 @@ mod tests {
             ("response_format", json!("json")),
             ("reasoning_effort", json!(3)),
         ] {
-            check_refused("invalid_type", param, json!({ param: value }));
+            check_refused("invalid_type", param, &json!({ param: value }));
         }
         let usage = json!({"stream": true, "stream_options": {"include_usage": "yes"}});
-        check_refused("invalid_type", "stream_options.include_usage", usage);
-        check_refused("missing_field", "response_format.type", json!({"response_format": {}}));
+        check_refused("invalid_type", "stream_options.include_usage", &usage);
+        check_refused("missing_field", "response_format.type", &json!({"response_format": {}}));
         let format = json!({"response_format": {"type": "json_schema"}});
-        check_refused("missing_field", "response_format.json_schema", format);
+        check_refused("missing_field", "response_format.json_schema", &format);
         let options = json!({"stream_options": {"every": 1}});
-        check_refused("unknown_parameter", "stream_options.every", options);
+        check_refused("unknown_parameter", "stream_options.every", &options);
     }
 
     #[test]
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(cap(json!({"max_completion_tokens": 7, "max_tokens": 7})), Some(7));
         assert_eq!(cap(json!({"max_completion_tokens": 7, "max_tokens": null})), Some(7));
         let both = json!({"max_completion_tokens": 7, "max_tokens": 8});
-        check_refused("invalid_value", "max_completion_tokens", both);
+        check_refused("invalid_value", "max_completion_tokens", &both);
     }
 
     #[test]

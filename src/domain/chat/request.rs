@@ -3,6 +3,8 @@
 //! What a text model can do is honoured, what cannot hurt is taken without effect, what would
 //! need more than text is refused, and what nobody knows is ignored and reported.
 
+use std::fmt;
+
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
@@ -11,8 +13,8 @@ use crate::domain::chat::fields::Fields;
 use crate::domain::chat::parameters::{self, Format};
 use crate::domain::chat::refusal::{Problem, Refusal, shown};
 
-/// What is asked of a model.
-#[derive(Clone, Debug)]
+/// What is asked of a model; nothing that the caller wrote shows in a log.
+#[derive(Clone)]
 pub struct Request {
     /// The model's id as the caller wrote it; not looked up yet.
     pub model: String,
@@ -46,7 +48,7 @@ pub enum UsagePlace {
 }
 
 /// Parameters that a model honours, as the caller wrote them; checked for their ranges.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Default, Serialize)]
 pub struct Settings {
     /// 0 to 2.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,6 +153,13 @@ impl Request {
     }
 }
 
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { messages, max_tokens, reply, .. } = self;
+        write!(f, "Request({messages:?}, {max_tokens:?}, {reply:?})")
+    }
+}
+
 /// Each name once, fit to be repeated.
 fn named(ignored: &[String]) -> Vec<String> {
     let mut names = Vec::new();
@@ -214,6 +223,70 @@ mod tests {
         object.insert("top_k".to_owned(), json!(7));
         let refusal = Request::parse(object, UnknownParameters::Refuse).unwrap_err();
         assert_eq!((refusal.code(), refusal.param.as_str()), ("unknown_parameter", "messages[].x"));
+    }
+
+    #[test]
+    fn debugging_a_request_does_not_show_what_the_caller_wrote() {
+        let request = parse(&json!({"stop": "hidden", "user": "hidden"})).unwrap();
+        assert_eq!(format!("{request:?}"), "Request([user (3 bytes)], None, Whole)");
+    }
+
+    #[test]
+    fn whatever_a_parameter_holds_it_is_taken_or_refused_by_its_name() {
+        let values = [
+            json!(true),
+            json!(false),
+            json!(0),
+            json!(-1),
+            json!(1e300),
+            json!(u64::MAX),
+            json!(""),
+            json!("auto"),
+            json!([]),
+            json!([[]]),
+            json!(["text"]),
+            json!({}),
+            json!({"type": {}}),
+            json!({"include_usage": []}),
+            json!([{"type": "text"}]),
+        ];
+        for name in [
+            "model",
+            "messages",
+            "max_tokens",
+            "max_completion_tokens",
+            "stream",
+            "stream_options",
+            "temperature",
+            "top_p",
+            "stop",
+            "seed",
+            "presence_penalty",
+            "frequency_penalty",
+            "user",
+            "metadata",
+            "store",
+            "service_tier",
+            "n",
+            "logprobs",
+            "tools",
+            "functions",
+            "tool_choice",
+            "modalities",
+            "response_format",
+            "logit_bias",
+            "reasoning_effort",
+            "top_logprobs",
+            "audio",
+            "prediction",
+            "moderation",
+        ] {
+            for value in &values {
+                if let Err(refusal) = parse(&json!({ name: value })) {
+                    assert!(refusal.param.starts_with(name), "{name}: {value}: {refusal}");
+                }
+            }
+        }
     }
 
     #[test]

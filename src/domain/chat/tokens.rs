@@ -133,6 +133,9 @@ impl Count {
 }
 
 impl CountSource {
+    /// Everybody who may count.
+    pub const ALL: [Self; 3] = [Self::Upstream, Self::Timings, Self::Estimate];
+
     /// The word for it in a ledger.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -168,14 +171,14 @@ mod tests {
     use super::*;
     use crate::domain::chat::UnknownParameters;
 
-    fn request(body: Value) -> Request {
+    fn request(body: &Value) -> Request {
         let object = body.as_object().unwrap().clone();
         Request::parse(object, UnknownParameters::Refuse).unwrap()
     }
 
     fn asking(bytes: usize, max_tokens: Option<u64>) -> Request {
         let messages = json!([{"role": "user", "content": "x".repeat(bytes)}]);
-        request(json!({"model": "m", "messages": messages, "max_tokens": max_tokens}))
+        request(&json!({"model": "m", "messages": messages, "max_tokens": max_tokens}))
     }
 
     #[test]
@@ -207,7 +210,7 @@ mod tests {
             "response_format": {"type": "json_object"},
         });
         let bytes = r#"a{"type":"json_object"}"#.len();
-        assert_eq!(request(body).text_bytes(), u64::try_from(bytes).unwrap());
+        assert_eq!(request(&body).text_bytes(), u64::try_from(bytes).unwrap());
     }
 
     #[test]

@@ -78,7 +78,8 @@ impl Offline {
         if prompt_tokens > sizes.context_window() {
             return Err(Fault::ContextLength);
         }
-        let cap = usize::try_from(bound.max_tokens).unwrap_or(usize::MAX);
+        let cap = bound.max_tokens.min(sizes.max_output_tokens());
+        let cap = usize::try_from(cap).unwrap_or(usize::MAX);
         let mut text = self.text(request, cap);
         let end = request.settings.stop.iter().filter_map(|it| text.find(it)).min();
         text.truncate(end.unwrap_or(text.len()));
@@ -139,7 +140,7 @@ mod tests {
     use crate::models::{End, Piece};
     use crate::sys::clock::Clock;
 
-    fn request(asked: &str, extra: Value) -> Request {
+    fn request(asked: &str, extra: &Value) -> Request {
         let mut body = json!({"model": "m", "messages": [
             {"role": "user", "content": "earlier"},
             {"role": "user", "content": asked},
@@ -179,22 +180,22 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_echo_says_what_the_user_said_last_and_what_it_is() {
-        let (text, _, end) = said(OfflineKind::Echo, &request("Hi, you!", json!({}))).await;
+        let (text, _, end) = said(OfflineKind::Echo, &request("Hi, you!", &json!({}))).await;
         assert_eq!(text, "[offline model] Hi, you!");
         // "earlier", "Hi", ",", "you", "!", "never" in; "[", "offline", "model", "]" more out.
         assert_eq!((used(&end), end.finish), ((6, 8), FinishReason::Stop));
-        assert_eq!(said(OfflineKind::Echo, &request("", json!({}))).await.0, "[offline model] ");
+        assert_eq!(said(OfflineKind::Echo, &request("", &json!({}))).await.0, "[offline model] ");
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_cap_and_the_texts_of_stop_are_honoured() {
-        let capped = request("one two three", json!({"max_tokens": 5}));
+        let capped = request("one two three", &json!({"max_tokens": 5}));
         let (text, _, end) = said(OfflineKind::Echo, &capped).await;
         assert_eq!(text, "[offline model] one");
         assert_eq!((used(&end).1, end.finish), (5, FinishReason::Length));
-        let exact = request("one two three", json!({"max_tokens": 7}));
+        let exact = request("one two three", &json!({"max_tokens": 7}));
         assert_eq!(said(OfflineKind::Echo, &exact).await.2.finish, FinishReason::Stop);
-        let stop = request("one two three", json!({"stop": ["three", " two"]}));
+        let stop = request("one two three", &json!({"stop": ["three", " two"]}));
         let (text, _, end) = said(OfflineKind::Echo, &stop).await;
         assert_eq!((text.as_str(), end.finish), ("[offline model] one", FinishReason::Stop));
     }
@@ -202,10 +203,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_stream_has_as_many_pieces_as_tokens_at_a_steady_pace() {
         let start = Clock::simulated(Timestamp::EPOCH).mark();
-        let (_, parts, end) = said(OfflineKind::Lorem, &request("go", json!({}))).await;
+        let (_, parts, end) = said(OfflineKind::Lorem, &request("go", &json!({}))).await;
         assert_eq!((parts, used(&end).1, end.finish), (200, 200, FinishReason::Length));
         assert_eq!(start.elapsed(), LOREM_PAUSE * 200);
-        let short = request("go", json!({"max_tokens": 6}));
+        let short = request("go", &json!({"max_tokens": 6}));
         let (text, parts, _) = said(OfflineKind::Lorem, &short).await;
         assert_eq!((text.as_str(), parts), ("[offline model] lorem ipsum", 6));
     }
@@ -214,7 +215,7 @@ mod tests {
     fn a_conversation_that_does_not_fit_is_refused() {
         let sizes = Sizes::new(10, 5, 5).unwrap();
         let offline = Offline { kind: OfflineKind::Echo, label: Label::Hidden };
-        let long = request(&"a ".repeat(9), json!({}));
+        let long = request(&"a ".repeat(9), &json!({}));
         let found = offline.answer(&long, &sizes.bound(&long), &sizes);
         assert_eq!(found.err(), Some(Fault::ContextLength));
     }

@@ -84,7 +84,7 @@ pub(super) fn check_prices(
 /// What an entry charges.
 pub(super) fn charged(entry: &Entry) -> Option<[u8; 16]> {
     match entry.kind {
-        EntryKind::Charge => entry.reference,
+        EntryKind::Charge | EntryKind::Chat => entry.reference,
         EntryKind::Credit | EntryKind::Debit => None,
     }
 }

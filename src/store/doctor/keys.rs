@@ -42,7 +42,7 @@ const fn parts(table: Table) -> &'static [Part] {
         | Table::Events
         | Table::Schedules
         | Table::Baselines => &[Part::Id, Part::Id],
-        Table::Outputs => &[Part::Id, Part::Id, Part::Below(2)],
+        Table::Outputs => &[Part::Id, Part::Id, Part::Below(3)],
         Table::RunStates => &[Part::Id, Part::Short, Part::Below(5), Part::Id],
         Table::RunLabels => &[Part::Id, Part::Label, Part::Id],
         Table::RunCounts => &[Part::Id, Part::Short, Part::Below(5)],
@@ -191,7 +191,7 @@ mod tests {
         }
         check_wrong(Table::Accounts, &[1; 15]);
         check_wrong(Table::Accounts, &[1; 17]);
-        check_wrong(Table::Outputs, start().bytes(&[2; 16]).u8(2).as_slice());
+        check_wrong(Table::Outputs, start().bytes(&[2; 16]).u8(3).as_slice());
         check_wrong(Table::RunCounts, start().u16(3).u8(5).as_slice());
         check_wrong(Table::RunLabels, start().u8(0).bytes(&[2; 16]).as_slice());
         check_wrong(Table::RunLabels, start().bytes(b"no end").bytes(&[2; 16]).as_slice());

@@ -154,7 +154,7 @@ fn find_wallet(view: &View, account: AccountId) -> Result<Found, Error> {
 fn has_its_sign(entry: &Entry) -> bool {
     match entry.kind {
         EntryKind::Credit => entry.amount >= Amount::ZERO,
-        EntryKind::Debit | EntryKind::Charge => entry.amount <= Amount::ZERO,
+        EntryKind::Debit | EntryKind::Charge | EntryKind::Chat => entry.amount <= Amount::ZERO,
     }
 }
 

@@ -116,7 +116,7 @@ pub(super) fn new_run(account: AccountId, id: RunId) -> Run {
 /// A line of a ledger.
 pub(super) fn line(kind: EntryKind, reference: Option<RunId>) -> Line {
     let reference = reference.map(|it| *it.as_bytes());
-    Line { at: NOW, kind, reference, key: None, note: String::new() }
+    Line { at: NOW, kind, reference, key: None, note: String::new(), usage: None }
 }
 
 /// Appends an entry that leads to `amount`, and keeps the rest of the wallet.

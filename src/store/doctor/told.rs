@@ -29,7 +29,7 @@ pub(super) fn fill(txn: &mut Txn<'_>) -> Result<(), Error> {
     let sealed = Seal::new(&[1; 32])?.seal(LISTENS.as_bytes(), [1; 12], "whsec_x")?;
     let run = told();
     runs::insert(txn, &run)?;
-    let event = Event::of(&run, None).unwrap();
+    let event = event();
     events::insert(txn, &event)?;
     for id in [LISTENS, DEAF] {
         let receiver = Receiver {
@@ -75,7 +75,7 @@ fn told() -> Run {
 }
 
 fn event() -> Event {
-    Event::of(&told(), None).unwrap()
+    Event::of(&told(), None, told().finished_at.unwrap()).unwrap()
 }
 
 fn place(receiver: ReceiverId) -> Place {

@@ -1,17 +1,23 @@
 //! The table of errors, walked: every row of it is the answer to some request.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
-use errand::app::keys;
+use errand::agents::{Agent, Bench, Entry, InputError, Task};
+use errand::app::keys::{self, NewKey};
 use errand::app::limiter::{Rate, Rates};
 use errand::domain::account::Rights;
+use errand::domain::money::Amount;
+use errand::domain::outcome::Work;
+use errand::domain::restrictions::{KindName, Only, Restrictions, origin};
 use errand::inbound::Peer;
-use serde_json::json;
+use errand::outbound::BoxFuture;
+use serde_json::{Map, Value, json};
 use tokio::task::JoinSet;
 
 use crate::support::http::with_headers;
-use crate::support::{House, KIND, RUNS, Reply, Trouble, golden, path_of, shown};
+use crate::support::{House, KIND, RUNS, Reply, Script, Trouble, golden, path_of, shown};
 
 /// Answers that were collected, and their codes.
 #[derive(Default)]
@@ -137,6 +143,80 @@ async fn receivers(found: &mut Found) {
     house.examine().await;
 }
 
+/// Keys that are not meant for what they are used for.
+async fn restricted_keys(found: &mut Found) {
+    let house = House::new().await;
+    let keys_of = async |restrictions| {
+        let new = NewKey {
+            account: house.account,
+            name: "bound",
+            rights: Rights::parse("agents").unwrap(),
+            lifetime: None,
+            restrictions,
+        };
+        keys::create_restricted(house.daemon().app(), new).await.unwrap().0
+    };
+    let networks = Only::new(vec![origin("192.0.2.0/24").unwrap()]);
+    let key = keys_of(Restrictions { networks, ..Restrictions::default() }).await;
+    let reply = house.ask_as(key.reveal(), "GET", RUNS, None).await;
+    found.note("a key in a foreign network", 403, "ip_not_allowed", &reply);
+    let kinds = Only::new(vec![KindName::parse("other").unwrap()]);
+    let key = keys_of(Restrictions { kinds, ..Restrictions::default() }).await;
+    let body = json!({ "kind": KIND, "input": {} });
+    let reply = house.ask_as(key.reveal(), "POST", RUNS, Some(body)).await;
+    found.note("a key for other kinds", 403, "kind_not_allowed", &reply);
+    house.examine().await;
+}
+
+/// An agent that cannot be scheduled.
+struct AskedOnly(Script, Entry);
+
+impl Agent for AskedOnly {
+    fn entry(&self) -> &Entry {
+        &self.1
+    }
+
+    fn accept(&self, input: &Map<String, Value>) -> Result<String, InputError> {
+        self.0.accept(input)
+    }
+
+    fn run<'a>(&'a self, task: &'a Task, bench: &'a Bench) -> BoxFuture<'a, Work> {
+        self.0.run(task, bench)
+    }
+}
+
+/// Schedules that cannot be made, or changed so.
+async fn schedules(found: &mut Found) {
+    const SCHEDULES: &str = "/v1/agents/schedules";
+    let mut house = House::with(1, |it| {
+        it.agents.prices.insert("asked_only".to_owned(), Amount::parse("0.02").unwrap());
+        it.schedules.rules.per_account = 1;
+    })
+    .await;
+    let entry = Entry {
+        kind: "asked_only".to_owned(),
+        schedulable: false,
+        ..Script::default().entry().clone()
+    };
+    house.agents.push(Arc::new(AskedOnly(Script::default(), entry)));
+    house.restart().await;
+    let body = |kind: &str, cron: &str, channel: &str| json!({ "kind": kind, "input": {}, "cron": cron, "delivery_channels": [channel] });
+    let ask = async |body: Value| house.ask("POST", SCHEDULES, Some(body)).await;
+    let reply = ask(body(KIND, "61 * * * *", "email")).await;
+    found.note("an expression of no time", 400, "invalid_cron", &reply);
+    let reply = ask(body(KIND, "0 9 * * *", "pigeon")).await;
+    found.note("a channel that there is not", 400, "invalid_channel", &reply);
+    let reply = ask(body("asked_only", "0 9 * * *", "email")).await;
+    found.note("an agent that cannot be scheduled", 400, "kind_not_schedulable", &reply);
+    let made = ask(body(KIND, "0 9 * * *", "email")).await;
+    let reply = ask(body(KIND, "0 9 * * *", "email")).await;
+    found.note("too many schedules", 400, "too_many_schedules", &reply);
+    let path = made.header("location").unwrap();
+    let reply = house.ask("PATCH", path, Some(json!({ "kind": "other" }))).await;
+    found.note("a change of what is fixed", 400, "not_patchable", &reply);
+    house.examine().await;
+}
+
 /// Limits that are reached.
 async fn limits(found: &mut Found) {
     let house = House::with(1, |it| {
@@ -225,8 +305,12 @@ async fn disk_queue(found: &mut Found) {
 
 /// The codes that stand in the table, by its own text.
 fn codes_of_the_table() -> BTreeSet<String> {
-    let table = include_str!("../../../src/api/error.rs");
-    let texts = table.split('"').skip(1).step_by(2);
+    let table = [
+        include_str!("../../../src/api/error.rs"),
+        include_str!("../../../src/api/app_row.rs"),
+        include_str!("../../../src/api/row.rs"),
+    ];
+    let texts = table.iter().flat_map(|it| it.split('"').skip(1).step_by(2));
     let is_code =
         |it: &&str| it.len() > 7 && it.bytes().all(|b| b == b'_' || b.is_ascii_lowercase());
     let codes = texts.filter(is_code).filter(|it| !OTHER_WORDS.contains(it));
@@ -234,12 +318,13 @@ fn codes_of_the_table() -> BTreeSet<String> {
 }
 
 /// Words of the table that look like codes: types and details.
-const OTHER_WORDS: [&str; 11] = [
+const OTHER_WORDS: [&str; 12] = [
     "api_error",
     "authentication_error",
     "available",
     "billing_error",
     "currency",
+    "delivery_channels",
     "invalid_request_error",
     "overloaded_error",
     "permission_error",
@@ -248,16 +333,22 @@ const OTHER_WORDS: [&str; 11] = [
     "required_right",
 ];
 
+/// Rows that take thousands of deliveries; tests of webhooks walk them.
+const ELSEWHERE: [&str; 2] = ["backlog_full", "too_many_resends"];
+
 /// Source: the contract, section 2: one body on every path, one table.
 #[tokio::test(start_paused = true)]
 async fn every_row_of_the_table_is_the_answer_to_some_request() {
     let mut found = Found::default();
     wrong_requests(&mut found).await;
     wrong_callers(&mut found).await;
+    restricted_keys(&mut found).await;
     receivers(&mut found).await;
+    schedules(&mut found).await;
     limits(&mut found).await;
     disk_trouble(&mut found).await;
     disk_queue(&mut found).await;
+    found.codes.extend(ELSEWHERE.map(str::to_owned));
     assert_eq!(found.codes, codes_of_the_table());
     golden("api/errors.txt", &found.text);
 }

@@ -64,7 +64,9 @@ async fn every_answer_to_a_key_says_where_it_stands_and_counts() {
         (&house.key, "POST", RUNS, 400, "58"),
         (&house.key, "GET", "/v1/agents/runs/x", 404, "57"),
         (&models, "GET", "/v1/account", 200, "59"),
-        (&models, "GET", RUNS, 403, "58"),
+        // Whoever may not ask uses up nothing of it.
+        (&models, "GET", RUNS, 403, "-"),
+        (&models, "GET", "/v1/account", 200, "58"),
     ];
     for (key, method, path, status, remaining) in cases {
         let reply = house.ask_as(key, method, path, None).await;
@@ -74,6 +76,22 @@ async fn every_answer_to_a_key_says_where_it_stands_and_counts() {
         let reply = house.ask(method, path, None).await;
         assert_eq!(standing(&reply), ("-", "-", "-"), "{method} {path}");
     }
+}
+
+/// Source: the contract, section 3: the right is asked for before the rate.
+#[tokio::test(start_paused = true)]
+async fn requests_without_the_right_use_up_nothing_of_their_account() {
+    let house = house(None, rate(60, 2), None).await;
+    let (models, _) = house.key_of(house.account, "models", None).await;
+    for _ in 0..20 {
+        let refused = house.ask_as(&models, "GET", RUNS, None).await;
+        assert_eq!((refused.status, standing(&refused)), (403, ("-", "-", "-")));
+    }
+    for status in [200, 200, 429] {
+        assert_eq!(house.ask("GET", RUNS, None).await.status, status);
+    }
+    // Also while the account has none left, the right comes first.
+    assert_eq!(house.ask_as(&models, "GET", RUNS, None).await.status, 403);
 }
 
 #[tokio::test(start_paused = true)]

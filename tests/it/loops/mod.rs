@@ -2,6 +2,9 @@
 
 mod clock;
 mod ends;
+mod hang_up;
+mod landed;
+mod steps;
 mod stop;
 mod turns;
 mod upkeep;

@@ -23,6 +23,9 @@ struct State {
     held: bool,
     trouble: Option<Trouble>,
     is_shut: bool,
+    /// Syncs that are let through a gate that is shut, and those that stand in front of it.
+    passes: u64,
+    waiting: u64,
     cut: Option<Cut>,
     /// Syncs until the one that fails, which is on disk all the same.
     lying_sync: Option<u64>,
@@ -49,9 +52,25 @@ pub enum Loss {
 /// Holds syncs up.
 pub struct Gate(TestDisk);
 
+impl Gate {
+    /// Lets one sync through.
+    pub fn pass(&self) {
+        self.0.state().passes += 1;
+        self.0.0.gate_opened.notify_all();
+    }
+
+    /// Whether a sync stands in front of it that may not go on.
+    pub fn is_waited_for(&self) -> bool {
+        let state = self.0.state();
+        state.waiting > 0 && state.passes == 0
+    }
+}
+
 impl Drop for Gate {
     fn drop(&mut self) {
-        self.0.state().is_shut = false;
+        let mut state = self.0.state();
+        (state.is_shut, state.passes) = (false, 0);
+        drop(state);
         self.0.0.gate_opened.notify_all();
     }
 }
@@ -212,8 +231,12 @@ impl StorageBackend for Holder {
     }
 
     fn sync_data(&self) -> io::Result<()> {
-        let state = self.disk.state();
-        let mut state = self.disk.0.gate_opened.wait_while(state, |it| it.is_shut).unwrap();
+        let mut state = self.disk.state();
+        state.waiting += 1;
+        let is_held = |it: &mut State| it.is_shut && it.passes == 0;
+        let mut state = self.disk.0.gate_opened.wait_while(state, is_held).unwrap();
+        state.waiting -= 1;
+        state.passes = state.passes.saturating_sub(1);
         state.sync()
     }
 

@@ -7,15 +7,17 @@ use std::time::Duration;
 use errand::agents::Agent;
 use errand::app::{accounts, keys, upkeep};
 use errand::config::Config;
-use errand::daemon::{Daemon, World};
+use errand::daemon::{self, Daemon, World};
 use errand::domain::account::{AccountId, KeyId, Rights};
 use errand::domain::money::{Amount, Currency};
 use errand::domain::time::Timestamp;
 use errand::inbound::{Peer, Service};
 use errand::outbound::Resolver;
 use errand::outbound::fake::Internet;
+use errand::store::{self, Txn};
 use errand::sys::clock::Clock;
 use errand::sys::entropy::Entropy;
+use errand::sys::shutdown::Shutdown;
 use serde_json::{Value, json};
 
 use super::client::{Client, Door};
@@ -112,6 +114,26 @@ impl House {
     pub async fn restart(&mut self) {
         self.stop().await;
         self.start().await;
+    }
+
+    /// Writes into the file of a house whose daemon is stopped.
+    pub async fn write<T: Send + 'static>(
+        &self,
+        write: impl FnMut(&mut Txn<'_>) -> Result<T, store::Error> + Send + 'static,
+    ) -> T {
+        let world = World {
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            disk: Arc::new(self.disk.clone()),
+            resolver: Arc::new(self.internet.clone()),
+            dialer: Arc::new(self.internet.clone()),
+            agents: Vec::new(),
+        };
+        let opened = daemon::open(&self.config, world, &Shutdown::new()).await;
+        let opened = opened.map_err(|it| it.to_string()).unwrap();
+        let written = opened.store.write(write).await.unwrap();
+        opened.store.close();
+        written
     }
 
     /// Lets go of the daemon, whatever it does.

@@ -1,6 +1,7 @@
 //! A whole daemon in one process: real rooms, fakes at the four doors only.
 
 mod client;
+mod damage;
 mod disk;
 mod golden;
 mod house;
@@ -10,6 +11,7 @@ pub mod receiver;
 mod script;
 
 pub use client::Client;
+pub use damage::damage;
 pub use disk::{Loss, Trouble};
 pub use golden::{golden, shown};
 pub use house::{House, KIND, RUNS, path_of};

@@ -13,7 +13,9 @@ use super::house::KIND;
 
 /// The scripted agent; clones share what they have seen.
 ///
-/// `{"do": "succeed" | "no_signal" | "fail" | "panic" | "stumble" | "hang" | "flood", "ms": 5, "say": "text"}`
+/// `{"do": "succeed" | "no_signal" | "fail" | "panic" | "stumble" | "hang" | "flood", "ms": 5, "say": "text", "keep": "text"}`
+///
+/// What it is told to keep is left as the baseline; a baseline that it finds it says after its text.
 #[derive(Clone)]
 pub struct Script {
     entry: Arc<Entry>,
@@ -56,6 +58,19 @@ impl Script {
         }
     }
 
+    /// The same agent, but not for schedules.
+    pub fn on_request_only(mut self) -> Self {
+        self.entry = Arc::new(Entry { schedulable: false, ..Entry::clone(&self.entry) });
+        self
+    }
+
+    /// The same agent with an hour for each execution.
+    pub fn patient(mut self) -> Self {
+        let timeout = Duration::from_hours(1);
+        self.entry = Arc::new(Entry { timeout, ..Entry::clone(&self.entry) });
+        self
+    }
+
     /// What was said by the executions that were begun, in their order.
     pub fn begun(&self) -> Vec<String> {
         self.begun.lock().unwrap().clone()
@@ -80,7 +95,9 @@ impl Script {
         let _leave = Leave(Arc::clone(&self.under_way));
         task.progress.report(1, 2, "working");
         bench.clock.sleep(Duration::from_millis(input["ms"].as_u64().unwrap_or(0))).await;
-        let report = Report { output: say.clone(), result: Some("{\"a\":1}".to_owned()) };
+        let found = task.baseline.as_ref().map(|it| String::from_utf8_lossy(it));
+        let output = found.map_or_else(|| say.clone(), |it| format!("{say} after {it}"));
+        let report = Report { output, result: Some("{\"a\":1}".to_owned()) };
         match input["do"].as_str().unwrap_or("succeed") {
             "succeed" => Outcome::Succeeded(report),
             "no_signal" => Outcome::NoSignal(report),
@@ -109,7 +126,9 @@ impl Agent for Script {
     fn accept(&self, input: &Map<String, Value>) -> Result<String, InputError> {
         let wrong =
             |name: &str, problem| Err(InputError { param: format!("input.{name}"), problem });
-        if let Some(name) = input.keys().find(|it| !["do", "ms", "say"].contains(&it.as_str())) {
+        if let Some(name) =
+            input.keys().find(|it| !["do", "ms", "say", "keep"].contains(&it.as_str()))
+        {
             return wrong(name, Problem::Unknown);
         }
         if input.get("ms").is_some_and(|it| !it.is_u64()) {
@@ -122,6 +141,10 @@ impl Agent for Script {
     }
 
     fn run<'a>(&'a self, task: &'a Task, bench: &'a Bench) -> BoxFuture<'a, Work> {
-        Box::pin(async move { Work::from(self.act(task, bench).await) })
+        Box::pin(async move {
+            let outcome = self.act(task, bench).await;
+            let input: Value = serde_json::from_str(&task.input).unwrap();
+            Work { outcome, baseline: input["keep"].as_str().map(|it| it.as_bytes().to_owned()) }
+        })
     }
 }

@@ -5,7 +5,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use errand::config::{Config, Mode};
+use errand::domain::delivery::Place;
+use errand::domain::due::Due;
+use errand::domain::id::Id;
 use errand::domain::retry::{FirstAttempt, Pauses};
+use errand::store::deliveries;
+use errand::store::outbox::Open;
 use ring::hmac;
 use serde_json::{Value, json};
 
@@ -95,6 +100,27 @@ pub async fn page(house: &House, hook: &Hook, query: &str) -> Value {
     let reply = house.ask_as(&hook.key, "GET", &path, None).await;
     assert_eq!(reply.status, 200, "{query}: {}", reply.raw);
     reply.json()
+}
+
+/// Adds `count` repetitions of a line to a log, due after `pause`. The daemon is stopped.
+pub async fn fill(house: &House, hook: &Hook, line: &Value, count: u64, pause: Duration) {
+    let place = Place {
+        account: house.account,
+        receiver: Id::parse(&hook.id).unwrap(),
+        id: Id::parse(line["id"].as_str().unwrap()).unwrap(),
+    };
+    let (now, uptime) = (house.clock.now(), house.clock.uptime());
+    let ids: Vec<_> = (0..count).map(|_| house.entropy.id(now)).collect();
+    let fill = house.write(move |txn| {
+        let first = deliveries::find(txn, place)?.unwrap();
+        let due = Due::after(pause, now, uptime);
+        for id in &ids {
+            let again = first.resend(*id, now);
+            deliveries::insert(txn, &again, &Open { sent: 0, due, claim: None })?;
+        }
+        Ok(())
+    });
+    fill.await;
 }
 
 /// Asks for a run and waits until it is over.

@@ -7,13 +7,16 @@ mod api;
 mod logs;
 mod refusals;
 
+mod ahead;
 mod backlog;
 mod clocks;
+mod damage;
 mod deaths;
 mod deletions;
 mod disks;
 mod drain;
 mod fairness;
+mod names;
 mod outcomes;
 mod overload;
 mod payload;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use errand::config::Config;
+use errand::domain::address::Network;
 use errand::outbound::fake::Lookup;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
@@ -196,4 +197,44 @@ async fn nothing_follows_a_redirect() {
         );
     }
     assert!(receiver.seen().iter().all(|it| it.head.starts_with("POST /hook ")));
+}
+
+/// Source: the contract, section 8: an address behind the operator's own NAT64 is judged by the
+/// one that it leads to, when a receiver is connected and at every send.
+#[tokio::test(start_paused = true)]
+async fn an_address_behind_the_operators_own_nat64_is_judged_by_what_it_leads_to() {
+    const PREFIX: &str = "2a00:1098:2b:0:0:1::/96";
+    const INSIDE: &str = "2a00:1098:2b:0:0:1:a00:1";
+    const OUTSIDE: &str = "2a00:1098:2b:0:0:1:5db8:d74d";
+    for (prefix, status, dialled) in [("", 201, 2), (PREFIX, 400, 1)] {
+        let house = House::with(1, |it| {
+            serve(it);
+            it.outbound.nat64 =
+                prefix.split_whitespace().map(|it| Network::parse(it).unwrap()).collect();
+        })
+        .await;
+        house.internet.name("inside.example", INSIDE);
+        house.internet.name("outside.example", OUTSIDE);
+        let body = json!({ "url": "https://inside.example/" });
+        let reply = house.ask("POST", HOOKS, Some(body)).await;
+        assert_eq!(reply.status, status, "{prefix}: {}", reply.raw);
+        if status == 400 {
+            assert_eq!(reply.json()["error"]["details"]["reason"], "address_not_allowed");
+        }
+        connect(&house, "https://outside.example/").await;
+        // One that turns inwards after it was connected is not dialled either.
+        house.internet.name("turns.example", PUBLIC);
+        let turned = connect(&house, "https://turns.example/").await;
+        house.internet.name("turns.example", INSIDE);
+        run(&house, json!({})).await;
+        house.clock.sleep(Duration::from_secs(61)).await;
+        let reason = log(&house, &turned).await[0]["error_reason"].clone();
+        let expected = if prefix.is_empty() { "connect_failed" } else { "address_not_allowed" };
+        assert_eq!(reason, expected, "{prefix}");
+        let mut found = house.internet.dialled();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), dialled, "{prefix}: {found:?}");
+        house.examine().await;
+    }
 }

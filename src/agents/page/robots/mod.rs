@@ -10,8 +10,10 @@ pub mod pattern;
 pub mod rules;
 
 pub mod answer;
+pub mod delay;
 pub mod faults;
 
 pub use answer::{Access, AnswerKind, RobotsAnswer};
+pub use delay::crawl_delay;
 pub use faults::{Fault, faults};
 pub use rules::{Decision, Robots};

@@ -3,17 +3,15 @@
 use url::Url;
 
 use crate::agents::page::document::Document;
-use crate::agents::page::media::{Kind, MediaType, kind};
-use crate::agents::page::reply::Reply;
 use crate::agents::page::text::quote;
-use crate::agents::parsers::Patience;
+use crate::agents::seo::around::TargetAnswer;
 use crate::agents::seo::checks::canonical;
 use crate::agents::seo::finding::{
     Evidence, Found, Group, Judge, Judgement, Rule, Severity, Within,
 };
-use crate::agents::seo::robots_tags::tags;
 use crate::agents::seo::sources;
-use crate::agents::seo::subject::{Fetched, Reading, Subject, TargetAnswer};
+use crate::agents::seo::subject::Subject;
+use crate::agents::seo::target::Target;
 
 /// The rule about the target of the canonical link.
 pub const RULES: &[Rule] = &[Rule {
@@ -41,11 +39,11 @@ fn canonical_target(subject: &Subject, page: &Document) -> Judgement {
     let Some(url) = wanted(subject) else {
         return Judgement::NotApplicable("the page names no other address");
     };
-    let problem = match &subject.fetched.canonical_target {
+    let problem = match &subject.fetched.around.canonical {
         None => return Judgement::NotApplicable("the address was not asked"),
         Some(TargetAnswer::NotAsked(why)) => return Judgement::NotApplicable(why),
         Some(TargetAnswer::Failed(why)) => Some(format!("it does not answer: {why}")),
-        Some(TargetAnswer::Reply(reply)) => problem(subject, &url, reply),
+        Some(TargetAnswer::Answered(target)) => problem(&url, target),
     };
     let Some(problem) = problem else { return Judgement::Pass };
     let found = Found::new("The canonical link leads to a page that cannot be shown");
@@ -55,32 +53,21 @@ fn canonical_target(subject: &Subject, page: &Document) -> Judgement {
 }
 
 /// Why the page at `url` cannot be shown in place of another.
-fn problem(subject: &Subject, url: &Url, reply: &Reply) -> Option<String> {
-    match reply.status {
+fn problem(url: &Url, target: &Target) -> Option<String> {
+    match target.status {
         300..=399 => {
-            let location = reply.header("location").map(|it| format!(" to {}", quote(it)));
+            let location = target.location.as_deref().map(|it| format!(" to {}", quote(it)));
             let location = location.unwrap_or_default();
-            return Some(format!("it redirects with status {}{location}", reply.status));
+            return Some(format!("it redirects with status {}{location}", target.status));
         }
-        400.. => return Some(format!("it answers with status {}", reply.status)),
+        400.. => return Some(format!("it answers with status {}", target.status)),
         _ => {}
     }
-    let media = reply.header("content-type").and_then(MediaType::parse);
-    let label = media.as_ref().and_then(|it| it.charset.as_deref());
-    let kind = kind(media.as_ref(), &reply.body);
-    if kind == Kind::Other {
-        return None;
-    }
-    let document = Document::read(&reply.body, label, kind, &Patience::endless());
-    let mut fetched = Fetched { canonical_target: None, ..subject.fetched.clone() };
-    (fetched.visit.url, fetched.visit.reply) = (url.clone(), reply.clone());
-    let target = Subject::new(fetched, Reading::Page(Box::new(document)));
-    let page = target.document()?;
-    let blocks = tags(&target, page).iter().any(|it| it.directive.blocks(subject.fetched.at));
-    if blocks {
+    let page = target.page.as_ref()?;
+    if page.is_blocked {
         return Some("it may not be indexed".to_owned());
     }
-    let other = canonical::address(&target, page).filter(|it| it != url)?;
+    let other = page.canonical.as_ref().filter(|it| *it != url)?;
     Some(format!("it names another address, {}", quote(other.as_str())))
 }
 
@@ -94,12 +81,12 @@ mod tests {
     #[track_caller]
     fn check(target: TargetAnswer, expected: &str) {
         let mut sample = Sample::head(OTHER);
-        sample.0.canonical_target = Some(target);
+        sample.0.around.canonical = Some(target);
         sample.is("canonical-target", expected);
     }
 
     fn reply(sample: Sample) -> TargetAnswer {
-        TargetAnswer::Reply(Box::new(sample.0.visit.reply))
+        sample.at("https://example.com/other").into_target()
     }
 
     #[test]

@@ -75,9 +75,9 @@ pub const RULES: &[Rule] = &[
 ];
 
 /// A link to a translation.
-struct Entry {
+pub(super) struct Entry {
     code: String,
-    href: String,
+    pub(super) href: String,
     place: EntryPlace,
 }
 
@@ -87,19 +87,24 @@ enum EntryPlace {
 }
 
 impl Entry {
-    fn evidence(&self, page: &Document) -> Evidence {
+    pub(super) fn evidence(&self, page: &Document) -> Evidence {
         match &self.place {
             EntryPlace::Element(node) => at_tag(page, *node),
             EntryPlace::Header(value) => Evidence::header("link", value),
         }
     }
 
-    fn is_default(&self) -> bool {
-        self.code.eq_ignore_ascii_case("x-default")
+    /// Whether its code can be read.
+    pub(super) fn has_language(&self) -> bool {
+        self.is_default() || read(self.code.trim()) != Tag::Language
     }
 
-    /// The address it leads to, without fragment.
-    fn url(&self, subject: &Subject) -> Option<Url> {
+    fn is_default(&self) -> bool {
+        self.code.trim().eq_ignore_ascii_case("x-default")
+    }
+
+    /// The address that it leads to, without fragment.
+    pub(super) fn url(&self, subject: &Subject) -> Option<Url> {
         subject.resolve(&self.href).map(|mut it| {
             it.set_fragment(None);
             it
@@ -114,7 +119,20 @@ pub fn leads_to_translation(subject: &Subject, page: &Document, other: &Url) -> 
     listed.contains(subject.url()) && listed.contains(other) && subject.url() != other
 }
 
-fn entries(subject: &Subject, page: &Document) -> Vec<Entry> {
+/// The addresses of the translations, each once, in order.
+#[must_use]
+pub fn addresses(subject: &Subject, page: &Document) -> Vec<Url> {
+    let mut found: Vec<Url> = Vec::new();
+    for url in entries(subject, page).iter().filter_map(|it| it.url(subject)) {
+        if found.len() < RETURNS_MAX && !found.contains(&url) {
+            found.push(url);
+        }
+    }
+    found
+}
+
+/// The links to translations that count: in the head and in the headers.
+pub(super) fn entries(subject: &Subject, page: &Document) -> Vec<Entry> {
     let in_head = page.facts.links.iter().filter(|it| it.part == Part::Head && it.is("alternate"));
     let mut found: Vec<_> = in_head
         .take(ENTRIES_MAX)
@@ -158,7 +176,7 @@ fn hreflang(subject: &Subject, page: &Document) -> Judgement {
     };
     judge_each(subject, page, title, |entry| {
         let code = entry.code.trim();
-        if !entry.is_default() && read(code) == Tag::Language {
+        if !entry.has_language() {
             return Some(match code.split_once('_') {
                 Some((language, region)) => {
                     format!("{}: write {}", quote(code), quote(&format!("{language}-{region}")))
@@ -244,8 +262,10 @@ fn hreflang_xdefault(subject: &Subject, page: &Document) -> Judgement {
 
 /// Links to translations that are looked at; large sites have some hundreds.
 const ENTRIES_MAX: usize = 2_000;
+/// Translations of a translation that are looked at.
+const RETURNS_MAX: usize = 500;
 /// Why a rule has nothing to look at.
-const NONE: &str = "the page names no translations";
+pub(super) const NONE: &str = "the page names no translations";
 
 #[cfg(test)]
 mod tests {

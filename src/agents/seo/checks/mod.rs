@@ -1,5 +1,7 @@
 //! Every check, group by group, in the order of the report's tables.
 
+pub mod address;
+pub mod mixed;
 pub mod reach;
 pub mod transfer;
 
@@ -9,22 +11,30 @@ pub mod crawlable;
 pub mod directives;
 pub mod head;
 pub mod hreflang;
+pub mod hreflang_return;
 pub mod robots;
+pub mod sitemap;
 
+pub mod amount;
 pub mod anchors;
 pub mod headings;
 pub mod images;
 pub mod language;
+pub mod link_targets;
 pub mod links;
+pub mod social;
+pub mod soft_404;
+pub mod structured;
 pub mod title;
 pub mod viewport;
 
 use crate::agents::seo::finding::Rule;
 
 /// All rules, group by group.
-pub const RULES: [&[Rule]; 16] = [
+pub const RULES: [&[Rule]; 25] = [
     reach::RULES,
     transfer::RULES,
+    mixed::RULES,
     crawlable::RULES,
     robots::RULES,
     directives::RULES,
@@ -32,13 +42,21 @@ pub const RULES: [&[Rule]; 16] = [
     canonical_target::RULES,
     head::RULES,
     hreflang::RULES,
+    hreflang_return::RULES,
+    sitemap::RULES,
+    address::RULES,
     title::RULES,
     headings::RULES,
     language::RULES,
+    amount::RULES,
+    soft_404::RULES,
     links::RULES,
     anchors::RULES,
+    link_targets::RULES,
     images::RULES,
     viewport::RULES,
+    structured::RULES,
+    social::RULES,
 ];
 
 /// The rule of this name.

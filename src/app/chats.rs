@@ -1,0 +1,234 @@
+//! Chats: admitted against the balance, answered by a model, charged before their end goes out.
+//!
+//! A chat is admitted when the most that it can cost is there; so much is promised to it until it
+//! is over. What it has used is charged in one commit, before the caller sees the end, so an
+//! answer with a cost is a charge on disk. A chat that delivers nothing costs nothing.
+//! Source: service interface, "Text models"; the contract, sections 4 and 5.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::app::in_flight::Place;
+use crate::app::{App, Error};
+use crate::domain::account::Caller;
+use crate::domain::chat::{Bound, Count, Paid, Price, Request};
+use crate::domain::id::{self, Id};
+use crate::domain::ledger::{ChatUsage, EntryKind};
+use crate::domain::money::{Amount, Currency};
+use crate::models::{self, Answer, Ask, End, Fault, Model, Piece};
+use crate::store::ledger::{self, Line};
+use crate::store::{self, NotReserved, Reservation};
+
+/// The name of a chat.
+pub type ChatId = Id<id::Chat>;
+
+/// A model as an account sees it.
+#[derive(Clone, Debug)]
+pub struct Offer {
+    /// The model.
+    pub model: Arc<Model>,
+    /// What it costs, in the currency of the account.
+    pub price: Price,
+}
+
+/// A chat that has begun.
+pub struct Chat {
+    /// Its name.
+    pub id: ChatId,
+    /// The request.
+    pub request: Arc<Request>,
+    app: App,
+    caller: Caller,
+    offer: Offer,
+    bound: Bound,
+    answer: Answer,
+    delivered: u64,
+    /// What is promised to it, until it is charged.
+    hold: Option<Reservation>,
+    _place: Place,
+}
+
+/// The models that the caller can talk to, in the order of their names.
+#[must_use]
+pub fn offers(app: &App, caller: &Caller) -> Vec<Offer> {
+    app.0.models.list().filter_map(|it| app.offer(caller, it)).collect()
+}
+
+/// The model of that name.
+///
+/// # Errors
+///
+/// [`Error::UnknownModel`] when there is none, or it has no price in the caller's currency.
+pub fn find(app: &App, caller: &Caller, id: &str) -> Result<Offer, Error> {
+    let model = app.0.models.find(id);
+    model.and_then(|it| app.offer(caller, it)).ok_or(Error::UnknownModel)
+}
+
+/// Begins a chat: when this returns, the model has begun to answer.
+///
+/// `patience` is how long the caller waits for the whole answer, if it says so.
+///
+/// # Errors
+///
+/// [`Error::UnknownModel`], [`Error::Chat`], [`Error::TooManyChats`], [`Error::ChatBalance`],
+/// [`Error::Model`]. Nothing is charged then.
+///
+/// # Cancel safety
+///
+/// A dropped call stops the upstream and gives the promise back.
+pub async fn begin(
+    app: &App,
+    caller: &Caller,
+    request: Request,
+    patience: Option<Duration>,
+) -> Result<Chat, Error> {
+    let offer = find(app, caller, &request.model)?;
+    request.check(offer.model.capabilities).map_err(Error::Chat)?;
+    let bound = offer.model.sizes.bound(&request);
+    if Count::estimate(&request, 0).usage.prompt_tokens > offer.model.sizes.context_window() {
+        return Err(Error::Model(Fault::ContextLength));
+    }
+    let place = app.0.in_flight.enter(caller.key, app.0.settings.chats_in_flight)?;
+    let hold = app.promise(caller, &offer, &bound)?;
+    let id = app.0.entropy.id(app.0.clock.now());
+    let request = Arc::new(request);
+    let ask = Ask { model: &offer.model, request: &request, bound, client_timeout: patience };
+    let answer = models::chat(&app.0.models, &ask).await.map_err(Error::Model)?;
+    Ok(Chat {
+        id,
+        request,
+        app: app.clone(),
+        caller: caller.clone(),
+        offer,
+        bound,
+        answer,
+        delivered: 0,
+        hold,
+        _place: place,
+    })
+}
+
+impl Chat {
+    /// The next piece of the answer; `None` after its end.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`]: the answer broke off.
+    ///
+    /// # Cancel safety
+    ///
+    /// Safe: no piece is lost.
+    pub async fn next(&mut self) -> Result<Option<Piece>, Fault> {
+        self.answer.next().await
+    }
+
+    /// Notes that text went out to the caller.
+    pub fn deliver(&mut self, text: &str) {
+        let bytes = u64::try_from(text.len()).unwrap_or(u64::MAX);
+        self.delivered = self.delivered.saturating_add(bytes);
+    }
+
+    /// Whether text went out.
+    #[must_use]
+    pub const fn has_delivered(&self) -> bool {
+        self.delivered > 0
+    }
+
+    /// What the account's balance counts in.
+    #[must_use]
+    pub const fn currency(&self) -> Currency {
+        self.caller.currency
+    }
+
+    /// Charges what was used, and ends the promise: when this returns, the charge is on disk.
+    ///
+    /// `end` is how the answer ended; without one, what was delivered is estimated. What was
+    /// delivered to nobody costs nothing.
+    ///
+    /// # Errors
+    ///
+    /// What the store says; nothing is charged then.
+    ///
+    /// # Cancel safety
+    ///
+    /// A dropped call may have charged.
+    pub async fn settle(&mut self, end: Option<&End>) -> Result<Paid, Error> {
+        let counted = end.and_then(|it| it.count);
+        let count = counted.unwrap_or_else(|| Count::estimate(&self.request, self.delivered));
+        let bill = self.offer.price.bill(&self.bound, &count);
+        let currency = self.caller.currency;
+        let free = Paid { usage: bill.usage, source: bill.source, cost: Amount::ZERO, currency };
+        if bill.is_clamped {
+            self.app.0.metrics.usage_clamped.add(1);
+            tracing::warn!(
+                model.id = %self.offer.model.id,
+                unbilled = %bill.unbilled,
+                "an upstream claims more tokens than can have been used"
+            );
+        }
+        // A caller who was given nothing pays nothing.
+        let is_for_nothing = end.is_none() && !self.has_delivered();
+        let Some(hold) = self.hold.take().filter(|_| !is_for_nothing) else { return Ok(free) };
+        if bill.charge == Amount::ZERO {
+            return Ok(free);
+        }
+        let line = Line {
+            at: self.app.0.clock.now(),
+            kind: EntryKind::Chat,
+            reference: Some(*self.id.as_bytes()),
+            key: Some(self.caller.key),
+            note: self.offer.model.id.as_str().to_owned(),
+            usage: Some(ChatUsage {
+                usage: bill.usage,
+                source: bill.source,
+                unbilled: bill.unbilled,
+            }),
+        };
+        let (account, reservation, charge) = (self.caller.account, hold.id(), bill.charge);
+        let write = self
+            .app
+            .0
+            .store
+            .write(move |txn| ledger::charge(txn, account, reservation, charge, &line));
+        write.await.map_err(|error: store::Error| Error::from(error))?;
+        drop(hold);
+        Ok(Paid { cost: bill.charge, ..free })
+    }
+}
+
+impl App {
+    /// A model, with what it costs an account; `None` when it is not offered to it.
+    fn offer(&self, caller: &Caller, model: &Arc<Model>) -> Option<Offer> {
+        let prices = &self.0.prices;
+        let price = if caller.currency == prices.currency || model.price.is_free() {
+            model.price
+        } else {
+            model.price.converted(*prices.rates.get(&caller.currency)?)?
+        };
+        Some(Offer { model: Arc::clone(model), price })
+    }
+
+    /// Promises the most that a chat can cost; nothing for what is free.
+    fn promise(
+        &self,
+        caller: &Caller,
+        offer: &Offer,
+        bound: &Bound,
+    ) -> Result<Option<Reservation>, Error> {
+        if offer.price.is_free() {
+            return Ok(None);
+        }
+        let refused = |required, available| {
+            let affordable = offer.price.affordable(bound.prompt_tokens, available);
+            Error::ChatBalance { required, available, currency: caller.currency, affordable }
+        };
+        let Some(most) = offer.price.hold(bound) else {
+            return Err(refused(Amount::MAX, Amount::ZERO));
+        };
+        match self.0.store.reserve(caller.account, most) {
+            Ok(reservation) => Ok(Some(reservation)),
+            Err(NotReserved::Short(available)) => Err(refused(most, available)),
+            Err(NotReserved::Store(error)) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Schedules by whole daemons in simulated time: the API, the slots, and what goes wrong.
+
+mod plans;
+
+mod api;
+mod changes;
+mod refusals;
+
+mod baselines;
+mod clocks;
+mod crowds;
+mod deaths;
+mod missed;
+mod one_shot;
+mod policies;
+mod random;
+
+mod slots;
