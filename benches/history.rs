@@ -8,6 +8,7 @@
 
 mod rig;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use errand::app::runs::{self, NewRun};
@@ -53,6 +54,7 @@ async fn fill(house: &house::House, mut left: usize) {
         key: Id::from_bytes([0; 16]),
         rights: Rights::NONE,
         currency: Currency::EUR,
+        restrictions: Arc::default(),
     };
     while left > 0 {
         let some = left.min(500);
