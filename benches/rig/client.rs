@@ -11,8 +11,28 @@ use tokio::net::TcpStream;
 use super::Figures;
 
 /// Sends `request` over `connections` connections, each one after the other, for `span`.
-#[expect(clippy::disallowed_methods, reason = "a bench measures the host")]
 pub async fn load(to: SocketAddr, request: String, connections: usize, span: Duration) -> Figures {
+    load_of(Form::Whole, to, request, connections, span).await
+}
+
+/// How an answer ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// After as many bytes as its head says.
+    Whole,
+    /// With its last chunk.
+    Chunks,
+}
+
+/// The same for answers of any form.
+#[expect(clippy::disallowed_methods, reason = "a bench measures the host")]
+pub async fn load_of(
+    form: Form,
+    to: SocketAddr,
+    request: String,
+    connections: usize,
+    span: Duration,
+) -> Figures {
     let request: Arc<[u8]> = request.into_bytes().into();
     let start = Instant::now();
     let tasks: Vec<_> = (0..connections)
@@ -22,11 +42,14 @@ pub async fn load(to: SocketAddr, request: String, connections: usize, span: Dur
                 let mut stream = TcpStream::connect(to).await.unwrap();
                 stream.set_nodelay(true).unwrap();
                 let mut times = Vec::new();
-                let mut buffer = vec![0; 64 * 1024];
+                let mut buffer = vec![0; 256 * 1024];
                 while start.elapsed() < span {
                     let begin = Instant::now();
                     stream.write_all(&request).await.unwrap();
-                    answer(&mut stream, &mut buffer).await;
+                    match form {
+                        Form::Whole => drop(answer(&mut stream, &mut buffer).await),
+                        Form::Chunks => chunks(&mut stream, &mut buffer).await,
+                    }
                     times.push(begin.elapsed());
                 }
                 times
@@ -68,6 +91,21 @@ async fn answer(stream: &mut TcpStream, buffer: &mut [u8]) -> usize {
         let length: usize = length.unwrap().parse().unwrap();
         if have >= head + 4 + length {
             return length;
+        }
+    }
+}
+
+/// Reads one answer in chunks; anything but a complete stream ends the bench.
+async fn chunks(stream: &mut TcpStream, buffer: &mut [u8]) {
+    let mut have = 0;
+    loop {
+        let read = stream.read(&mut buffer[have..]).await.unwrap();
+        assert!(read > 0, "the connection was closed");
+        have += read;
+        if buffer[..have].ends_with(b"0\r\n\r\n") {
+            let text = String::from_utf8_lossy(&buffer[..have]);
+            assert!(text.starts_with("HTTP/1.1 200") && text.contains("[DONE]"), "{text}");
+            return;
         }
     }
 }

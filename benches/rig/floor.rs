@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 const TABLE: TableDefinition<'_, u64, &[u8]> = TableDefinition::new("records");
 
 /// A store of one table, written by whoever comes first for all that wait.
-struct Floor {
+pub struct Floor {
     database: Database,
     queue: Mutex<Queue>,
 }
@@ -31,11 +31,33 @@ struct Queue {
     next: u64,
 }
 
+impl Floor {
+    /// A store in a file of its own in `dir`.
+    pub fn new(dir: &Path, name: &str) -> Arc<Self> {
+        let mut builder = Database::builder();
+        let database = builder.set_cache_size(64 << 20).create(dir.join(name)).unwrap();
+        Arc::new(Self { database, queue: Mutex::default() })
+    }
+
+    /// Keeps a record; it is on disk when this returns.
+    pub async fn keep(self: &Arc<Self>, record: Bytes) {
+        let (done, wait) = oneshot::channel();
+        let must_lead = {
+            let mut queue = self.queue.lock().unwrap();
+            queue.waiting.push((record, done));
+            !std::mem::replace(&mut queue.led, true)
+        };
+        if must_lead {
+            let floor = Arc::clone(self);
+            tokio::task::spawn_blocking(move || floor.lead());
+        }
+        wait.await.unwrap();
+    }
+}
+
 /// Starts the floor on a loopback port; it lives as long as the process.
 pub async fn start(dir: &Path, answer: usize) -> SocketAddr {
-    let mut builder = Database::builder();
-    let database = builder.set_cache_size(64 << 20).create(dir.join("floor.redb")).unwrap();
-    let floor = Arc::new(Floor { database, queue: Mutex::default() });
+    let floor = Floor::new(dir, "floor.redb");
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let body = Bytes::from(vec![b'x'; answer]);
@@ -61,17 +83,7 @@ async fn accept(
     request: Request<Incoming>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let record = request.into_body().collect().await.unwrap().to_bytes();
-    let (done, wait) = oneshot::channel();
-    let must_lead = {
-        let mut queue = floor.queue.lock().unwrap();
-        queue.waiting.push((record, done));
-        !std::mem::replace(&mut queue.led, true)
-    };
-    if must_lead {
-        let floor = Arc::clone(&floor);
-        tokio::task::spawn_blocking(move || floor.lead());
-    }
-    wait.await.unwrap();
+    floor.keep(record).await;
     Ok(Response::builder().status(201).body(Full::new(body)).unwrap())
 }
 

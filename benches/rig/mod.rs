@@ -13,6 +13,8 @@ pub mod client;
 pub mod floor;
 pub mod house;
 pub mod receiver;
+pub mod relay;
+pub mod upstream;
 
 use std::time::Duration;
 

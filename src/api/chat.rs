@@ -78,12 +78,20 @@ async fn stream(app: &App, mut begun: Begun) -> Result<Response, Failure> {
 
 /// Waits for the first piece of a stream whose head has gone out.
 async fn late(app: App, mut begun: Begun, sender: Sender) {
-    let chat = loop {
+    let told = loop {
         tokio::select! {
             biased;
-            chat = &mut begun => break chat,
+            chat = &mut begun => match chat {
+                Ok(chat) => return Pump::of(app, chat, sender).run().await,
+                Err(Error::Model(fault)) => break fault_event(&fault),
+                Err(error) => {
+                    tracing::error!(%error, "a chat ended before its first piece");
+                    break event("An internal error occurred.", "api_error", "internal_error");
+                }
+            },
             // The model is stopped, and nothing is charged.
             () = sender.gone() => return,
+            () = app.stops() => break stopping(),
             () = app.clock().sleep(HEARTBEAT_PAUSE) => {
                 if sender.send(HEARTBEAT_EVENT).await.is_err() {
                     return;
@@ -91,16 +99,13 @@ async fn late(app: App, mut begun: Begun, sender: Sender) {
             }
         }
     };
-    let told = match chat {
-        Ok(chat) => return Pump::of(app, chat, sender).run().await,
-        Err(Error::Model(fault)) => fault_event(&fault),
-        Err(error) => {
-            tracing::error!(%error, "a chat ended before its first piece");
-            event("An internal error occurred.", "api_error", "internal_error")
-        }
-    };
     let _ = sender.send(told).await;
     let _ = sender.finish().await;
+}
+
+/// The event that ends a stream because the daemon does.
+fn stopping() -> Vec<u8> {
+    event(STOP_MESSAGE, "overloaded_error", "shutting_down")
 }
 
 /// A chat that begins.
@@ -155,8 +160,7 @@ impl Pump {
                 }
                 Next::Gone => return self.leave().await,
                 Next::Stop => {
-                    let stop = event(STOP_MESSAGE, "overloaded_error", "shutting_down");
-                    return self.break_off(out, &text, stop).await;
+                    return self.break_off(out, &text, stopping()).await;
                 }
             };
             let gathered = self.gather(piece, &mut out, &mut text).await;

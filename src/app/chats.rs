@@ -13,7 +13,7 @@ use crate::app::{App, Error};
 use crate::domain::account::Caller;
 use crate::domain::chat::{Bound, Count, Paid, Price, Request};
 use crate::domain::id::{self, Id};
-use crate::domain::ledger::{ChatUsage, EntryKind};
+use crate::domain::ledger::{ChatUsage, Entry, EntryKind};
 use crate::domain::money::{Amount, Currency};
 use crate::models::{self, Answer, Ask, End, Fault, Model, Piece};
 use crate::store::ledger::{self, Line};
@@ -190,9 +190,23 @@ impl Chat {
             .0
             .store
             .write(move |txn| ledger::charge(txn, account, reservation, charge, &line));
-        write.await.map_err(|error: store::Error| Error::from(error))?;
+        let written: Result<(), store::Error> = write.await;
+        if let Err(error) = written
+            && !self.is_charged()
+        {
+            return Err(error.into());
+        }
         drop(hold);
         Ok(Paid { cost: bill.charge, ..free })
+    }
+
+    /// Whether the charge is on disk although its commit failed: the last sync broke, and what it
+    /// should have made sure of was there already. Then the caller has paid, and gets the answer.
+    fn is_charged(&self) -> bool {
+        let (account, reference) = (self.caller.account, Some(*self.id.as_bytes()));
+        let last =
+            self.app.0.store.read(|view| ledger::scan(view, account, u64::MAX, LAST_ENTRIES));
+        last.is_ok_and(|it: Vec<Entry>| it.iter().any(|it| it.reference == reference))
     }
 }
 
@@ -232,3 +246,7 @@ impl App {
         }
     }
 }
+
+/// Entries of an account among which the charge of a failed commit is looked for: more than one
+/// commit writes.
+const LAST_ENTRIES: usize = 1_000;

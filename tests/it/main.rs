@@ -10,6 +10,7 @@ mod support;
 
 mod admin;
 mod api;
+mod chat;
 mod health;
 mod loops;
 mod money;

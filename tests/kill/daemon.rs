@@ -9,20 +9,25 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use crate::http;
+use crate::upstream::Upstream;
 
 /// A daemon that runs.
 pub(crate) struct Daemon {
     child: Child,
     pub(crate) address: SocketAddr,
     pub(crate) key: String,
+    pub(crate) account: String,
 }
 
 impl Daemon {
     /// Starts it on the files in `dir` and waits until it is ready. What it logs is kept beside
     /// them, to be read when it does not come up.
-    pub(crate) fn start(dir: &Path) -> Self {
+    pub(crate) fn start(dir: &Path, upstream: &Upstream) -> Self {
         let mut command = errand();
-        command.args(["dev", "--listen", "127.0.0.1:0", "--data-dir"]).arg(dir);
+        let settings = dir.with_file_name("errand.toml");
+        std::fs::write(&settings, upstream.settings()).unwrap();
+        command.args(["dev", "--listen", "127.0.0.1:0", "--config"]).arg(settings);
+        command.arg("--data-dir").arg(dir).env("ERRAND_CHAT_DISCOVER", "off");
         let log = dir.with_file_name("log");
         let keep = File::options().append(true).create(true).open(&log).unwrap();
         command.stdout(Stdio::piped()).stderr(keep);
@@ -42,7 +47,8 @@ impl Daemon {
         let base = told["base_url"].as_str().unwrap();
         let address = base.trim_start_matches("http://").trim_end_matches("/v1");
         let key = told["api_key"].as_str().unwrap().to_owned();
-        Self { child, address: address.parse().unwrap(), key }
+        let account = told["account_id"].as_str().unwrap().to_owned();
+        Self { child, address: address.parse().unwrap(), key, account }
     }
 
     /// Kills it as the kernel does when memory is short: at once, whatever it is doing.

@@ -3,10 +3,13 @@
 //! An oracle outside the daemon notes what was acknowledged. After every death the daemon starts on
 //! the same files; at the end each acknowledged run must be there, over, and paid once. What was
 //! not acknowledged may be there or not, but never half. A receiver notes what it was sent: of each
-//! run it was told, at most six times, always in the same words.
+//! run it was told, at most six times, always in the same words. Chats run beside all that: what was
+//! answered with a cost is in the ledger once, and nothing else is.
 //!
 //! `ERRAND_KILLS` sets how often it is killed; the usual test run does it a few times.
 
+#[cfg(test)]
+mod chats;
 #[cfg(test)]
 mod daemon;
 #[cfg(test)]
@@ -19,6 +22,8 @@ mod load;
 mod receiver;
 #[cfg(test)]
 mod site;
+#[cfg(test)]
+mod upstream;
 
 #[cfg(test)]
 mod tests {
@@ -28,10 +33,12 @@ mod tests {
 
     use serde_json::Value;
 
+    use crate::chats::{Chats, Told};
     use crate::daemon::{Daemon, offline};
     use crate::events::Connected;
     use crate::load::{Fate, Load};
     use crate::site::Site;
+    use crate::upstream::Upstream;
 
     /// How often the daemon is killed when nobody says otherwise.
     const KILLS: u32 = 12;
@@ -46,23 +53,33 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let data = temp.path().join("data");
         let site = Site::start();
-        let mut fates = BTreeMap::new();
-        let first = Daemon::start(&data);
+        let upstream = Upstream::start();
+        let (mut fates, mut told) = (BTreeMap::new(), Told::default());
+        let first = Daemon::start(&data, &upstream);
         let connected = Connected::to(&first);
         first.kill();
         for round in 0..kills {
-            let daemon = Daemon::start(&data);
+            let daemon = Daemon::start(&data, &upstream);
             let load = Load::start(&daemon, &site, round);
+            let chats = Chats::start(&daemon, round);
             // Somewhere between the first requests and a busy daemon.
             pause(Duration::from_millis(20 + u64::from(round * 37 % 180)));
             daemon.kill();
             load.join(&mut fates);
+            chats.join(&mut told);
         }
-        let daemon = Daemon::start(&data);
+        let daemon = Daemon::start(&data, &upstream);
         settle(&daemon, &connected);
         let (runs, paid) = check(&daemon, &fates);
         let delivered = connected.check(&daemon, &runs);
+        let account = daemon.account.clone();
         daemon.stop();
+        let chats = told.check(&offline(&data, &["balance", "show", &account]), |before| {
+            let before = before.map(|it| it.to_string());
+            let mut words = vec!["balance", "ledger", account.as_str(), "--limit", "200"];
+            words.extend(before.iter().flat_map(|it| ["--before", it.as_str()]));
+            offline(&data, &words)
+        });
         let verified = offline(&data, &["balance", "verify"]);
         assert_eq!(verified["ok"], true, "{verified}");
         let examined = offline(&data, &["doctor"]);
@@ -71,7 +88,7 @@ mod tests {
         assert!(acknowledged > 10, "only {acknowledged} runs were acknowledged");
         println!(
             "{kills} kills, {acknowledged} acknowledged runs, {paid} paid, {delivered} of {} events \
-             delivered with {} requests",
+             delivered with {} requests, {chats}",
             runs.len(),
             connected.receiver.sends().values().map(Vec::len).sum::<usize>(),
         );

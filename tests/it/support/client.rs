@@ -1,10 +1,11 @@
 //! A client of a daemon: every request on a connection of its own, in memory.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use errand::inbound::{self, Edge, Peer, Service};
 use serde_json::Value;
-use tokio::io::DuplexStream;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::task::JoinHandle;
 
 use super::http::{self, Reply};
@@ -34,7 +35,7 @@ pub enum Door {
 /// A connection whose near end the test holds.
 pub struct Connection {
     pub stream: DuplexStream,
-    server: JoinHandle<()>,
+    server: Option<JoinHandle<()>>,
 }
 
 impl Client {
@@ -76,12 +77,50 @@ impl Client {
         let Self { edge, service, peer, .. } = self.clone();
         let server =
             tokio::spawn(async move { inbound::serve_connection(&edge, far, peer, service).await });
-        Connection { stream: near, server }
+        Connection { stream: near, server: Some(server) }
+    }
+
+    /// Begins a request and leaves its answer to be read.
+    pub async fn begin(&self, method: &str, path: &str, body: &Value) -> Connection {
+        let mut connection = self.connect();
+        let request = http::request(method, path, &self.key, &body.to_string());
+        connection.stream.write_all(request.as_bytes()).await.unwrap();
+        connection
+    }
+}
+
+impl Connection {
+    /// Reads until `text` has come, at most an hour; gives what was read.
+    pub async fn read_until(&mut self, text: &str) -> String {
+        let mut read = Vec::new();
+        loop {
+            let so_far = String::from_utf8_lossy(&read);
+            if so_far.contains(text) {
+                return so_far.into_owned();
+            }
+            let more = self.stream.read_buf(&mut read);
+            let more = tokio::time::timeout(Duration::from_hours(1), more).await;
+            assert!(more.is_ok_and(|it| it.unwrap() > 0), "no {text} after {read:?}");
+        }
+    }
+
+    /// Reads the rest of the answer.
+    pub async fn rest(&mut self) -> String {
+        let mut read = Vec::new();
+        let _ = self.stream.read_to_end(&mut read).await;
+        String::from_utf8(read).unwrap()
+    }
+
+    /// Hangs up; the daemon's side notices by itself.
+    pub fn hang_up(mut self) {
+        drop(self.server.take());
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        self.server.abort();
+        if let Some(server) = &self.server {
+            server.abort();
+        }
     }
 }

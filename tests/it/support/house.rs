@@ -24,6 +24,7 @@ use super::client::{Client, Door};
 use super::disk::TestDisk;
 use super::http::Reply;
 use super::script::Script;
+use super::upstream::Plan;
 
 /// When every test begins: 2026-01-01T00:00:00 UTC.
 pub const EPOCH: Timestamp = Timestamp::from_millis(1_767_225_600_000);
@@ -61,11 +62,17 @@ impl House {
 
     /// The same with other settings and another seed.
     pub async fn with(seed: u64, change: impl FnOnce(&mut Config)) -> Self {
+        Self::offering(seed, &[], change).await
+    }
+
+    /// The same with models beside the built-in ones.
+    pub async fn offering(seed: u64, models: &[Plan], change: impl FnOnce(&mut Config)) -> Self {
         let mut config = Config::dev(PathBuf::from("(memory)"));
         let price = Amount::parse(PRICE).unwrap();
         config.agents.prices.insert(KIND.to_owned(), price);
         config.agents.prices.insert("seo_audit".to_owned(), price);
         config.chat.discovers = false;
+        config.chat.models = models.iter().map(Plan::settings).collect();
         config.queue.workers = 4;
         config.queue.account_workers = 4;
         change(&mut config);

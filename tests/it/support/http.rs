@@ -9,6 +9,8 @@ pub struct Reply {
     pub status: u16,
     pub headers: Vec<(String, String)>,
     pub text: String,
+    /// Whether its end came, where that shows.
+    pub is_whole: bool,
     /// Every byte of it.
     pub raw: String,
 }
@@ -96,16 +98,35 @@ fn parse(raw: &str) -> Reply {
     let mut lines = head.lines();
     let status = lines.next().and_then(|it| it.split(' ').nth(1)).and_then(|it| it.parse().ok());
     let headers = lines.filter_map(|it| it.split_once(": "));
+    let headers: Vec<_> = headers.map(|(a, b)| (a.to_ascii_lowercase(), b.to_owned())).collect();
+    let is_chunked = headers.iter().any(|it| it.0 == "transfer-encoding");
+    let (text, is_whole) = if is_chunked { unchunked(body) } else { (body.to_owned(), true) };
     Reply {
         status: status.unwrap_or_else(|| panic!("no answer: {raw:?}")),
-        headers: headers.map(|(a, b)| (a.to_ascii_lowercase(), b.to_owned())).collect(),
-        text: body.to_owned(),
+        headers,
+        text,
+        is_whole,
         raw: raw.to_owned(),
     }
 }
 
+/// A body without the frames of its chunks, and whether the last one came.
+pub fn unchunked(body: &str) -> (String, bool) {
+    let (mut text, mut rest) = (String::new(), body);
+    while let Some((size, more)) = rest.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap();
+        if size == 0 {
+            return (text, true);
+        }
+        let Some(chunk) = more.get(..size) else { break };
+        text.push_str(chunk);
+        rest = more.get(size + 2..).unwrap_or_default();
+    }
+    (text, false)
+}
+
 /// Every header that an answer may have. `server` is none of them.
-const HEADERS: [&str; 14] = [
+const HEADERS: [&str; 18] = [
     "allow",
     "cache-control",
     "connection",
@@ -114,10 +135,14 @@ const HEADERS: [&str; 14] = [
     "date",
     "location",
     "retry-after",
+    "transfer-encoding",
     "www-authenticate",
+    "x-accel-buffering",
     "x-ratelimit-limit-requests",
     "x-ratelimit-remaining-requests",
     "x-ratelimit-reset-requests",
     "x-request-id",
+    "x-service-cost",
+    "x-service-ignored-params",
     "x-should-retry",
 ];

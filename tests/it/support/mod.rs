@@ -9,8 +9,9 @@ pub mod http;
 mod lives;
 pub mod receiver;
 mod script;
+pub mod upstream;
 
-pub use client::Client;
+pub use client::{Client, Connection};
 pub use damage::damage;
 pub use disk::{Loss, Trouble};
 pub use golden::{golden, shown};
@@ -19,3 +20,4 @@ pub use http::Reply;
 pub use lives::Lives;
 pub use receiver::{Act, Receiver};
 pub use script::Script;
+pub use upstream::{Plan, Upstream};
