@@ -61,7 +61,7 @@ async fn fill(house: &house::House, mut left: usize) {
         left -= some;
         let asks: Vec<_> = (0..some)
             .map(|_| {
-                let app = house.daemon.app().clone();
+                let (app, caller) = (house.daemon.app().clone(), caller.clone());
                 let new = NewRun {
                     kind: house::KIND.to_owned(),
                     input: serde_json::Map::new(),
