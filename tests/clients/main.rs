@@ -38,7 +38,6 @@ mod tests {
     /// A call of a program that finds the libraries of a place named in the environment too.
     fn program(name: &str, paths: &str, place: &str) -> Command {
         let mut command = Command::new(name);
-        #[expect(clippy::disallowed_methods, reason = "where the libraries are, for this test")]
         if let Some(place) = std::env::var_os(place) {
             command.env(paths, place);
         }

@@ -78,7 +78,7 @@ fn work(to: SocketAddr, key: &str, first: u32) -> Vec<(Amount, Fate)> {
 
 /// One chat, every other one streamed.
 fn chat(to: SocketAddr, key: &str, tokens: u32, price: Amount) -> Fate {
-    let streams = tokens % 2 == 0;
+    let streams = tokens.is_multiple_of(2);
     let body = json!({
         "model": MODEL, "stream": streams, "max_tokens": 100_000,
         "messages": [{ "role": "user", "content": tokens.to_string() }],
