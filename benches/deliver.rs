@@ -206,9 +206,15 @@ async fn fill(house: &house::House, account: AccountId, runs: usize) {
     }
 }
 
-const fn caller(account: AccountId) -> Caller {
+fn caller(account: AccountId) -> Caller {
     let key = Id::from_bytes([0; 16]);
-    Caller { account, key, rights: Rights::NONE, currency: Currency::EUR }
+    Caller {
+        account,
+        key,
+        rights: Rights::NONE,
+        currency: Currency::EUR,
+        restrictions: Arc::default(),
+    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a bench measures the host")]

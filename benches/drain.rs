@@ -8,6 +8,7 @@
 
 mod rig;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use errand::app::runs::{self, NewRun};
@@ -67,6 +68,7 @@ async fn fill(dir: &std::path::Path, runs: usize) {
         key: Id::from_bytes([0; 16]),
         rights: Rights::NONE,
         currency: Currency::EUR,
+        restrictions: Arc::default(),
     };
     let mut left = runs;
     while left > 0 {
@@ -74,7 +76,7 @@ async fn fill(dir: &std::path::Path, runs: usize) {
         left -= some;
         let asks: Vec<_> = (0..some)
             .map(|_| {
-                let app = house.daemon.app().clone();
+                let (app, caller) = (house.daemon.app().clone(), caller.clone());
                 let new = NewRun {
                     kind: house::KIND.to_owned(),
                     input: serde_json::Map::new(),

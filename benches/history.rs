@@ -8,6 +8,7 @@
 
 mod rig;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use errand::app::runs::{self, NewRun};
@@ -53,13 +54,14 @@ async fn fill(house: &house::House, mut left: usize) {
         key: Id::from_bytes([0; 16]),
         rights: Rights::NONE,
         currency: Currency::EUR,
+        restrictions: Arc::default(),
     };
     while left > 0 {
         let some = left.min(500);
         left -= some;
         let asks: Vec<_> = (0..some)
             .map(|_| {
-                let app = house.daemon.app().clone();
+                let (app, caller) = (house.daemon.app().clone(), caller.clone());
                 let new = NewRun {
                     kind: house::KIND.to_owned(),
                     input: serde_json::Map::new(),

@@ -4,16 +4,16 @@ use serde_json::json;
 
 use crate::api::error::Failure;
 use crate::api::gate::Request;
-use crate::api::view;
+use crate::api::{key_view, view};
 use crate::app::{App, accounts, keys};
 use crate::domain::money::Amount;
 use crate::inbound::Response;
 
 /// Shows the account and the key of the request.
 pub(in crate::api) fn show(app: &App, request: &Request) -> Result<Response, Failure> {
-    let caller = request.caller;
+    let caller = &request.caller;
     let (account, wallet) = accounts::find(app, caller.account)?;
-    let key = keys::list(app, Some(caller.account)).into_iter().find(|it| it.id == caller.key);
+    let key = keys::find(app, caller.key)?;
     // Chats under way hold money too, though not on disk.
     let promised = accounts::promised(app, caller.account);
     let held = wallet.balance.held().plus(promised).unwrap_or(Amount::MAX);
@@ -26,13 +26,7 @@ pub(in crate::api) fn show(app: &App, request: &Request) -> Result<Response, Fai
         "held": held.to_string(),
         "available": available.to_string(),
         "created_at": account.created_at.to_string(),
-        "key": key.map(|it| json!({
-            "id": it.id.to_string(),
-            "name": it.name,
-            "rights": it.rights.names(),
-            "created_at": it.created_at.to_string(),
-            "expires_at": it.expires_at.map(|at| at.to_string()),
-        })),
+        "key": key_view::of_caller(&key, app.clock().now()),
     });
     Ok(view::json(200, &shown))
 }

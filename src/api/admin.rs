@@ -9,15 +9,13 @@ use serde_json::{Map, Value, json};
 use crate::api::admin_view as shown;
 use crate::api::error::Failure;
 use crate::api::json::{self, Fields, required};
-use crate::api::paging::{Query, wrong};
-use crate::api::{admin_schedules, health, view};
+use crate::api::{admin_keys, admin_ledger, admin_schedules, health, view};
 use crate::app::operations::finish;
-use crate::app::{App, Error, InputProblem, accounts, keys, upkeep};
-use crate::domain::account::{Right, Rights};
+use crate::app::{App, Error, InputProblem, accounts, upkeep};
 use crate::domain::id::Id;
 use crate::domain::limits::BODY_BYTES_MAX;
 use crate::domain::money::{Amount, Currency};
-use crate::inbound::{BoxFuture, Head, Method, Peer, Request, Response, Service};
+use crate::inbound::{BoxFuture, Method, Peer, Request, Response, Service};
 
 /// The operator's API of one daemon; cheap to clone.
 #[derive(Clone)]
@@ -65,14 +63,14 @@ impl Admin {
             (Method::Get, ["status"]) => self.status(),
             (Method::Get, ["accounts"]) => list_accounts(app),
             (Method::Get, ["accounts", id]) => show_account(app, id),
-            (Method::Get, ["accounts", id, "ledger"]) => ledger(app, id, &request.head),
-            (Method::Get, ["keys"]) => list_keys(app, &request.head),
+            (Method::Get, ["accounts", id, "ledger"]) => {
+                admin_ledger::list(app, named(id)?, &request.head).await
+            }
             (Method::Post, ["accounts"]) => create_account(app, body(request).await?).await,
             (Method::Post, ["accounts", id, "credit"]) => {
                 credit(app, id, body(request).await?).await
             }
-            (Method::Post, ["keys"]) => create_key(app, body(request).await?).await,
-            (Method::Post, ["keys", id, "revoke"]) => revoke_key(app, id).await,
+            (_, ["keys", ..]) => admin_keys::call(app, request, &path).await,
             (_, ["schedules", ..] | ["accounts", _, "schedules"]) => {
                 admin_schedules::call(app, request, &path).await
             }
@@ -153,60 +151,19 @@ async fn credit(app: &App, id: &str, body: Map<String, Value>) -> Result<Respons
     Ok(view::json(200, &shown::balance(&account, &wallet)))
 }
 
-fn ledger(app: &App, id: &str, head: &Head) -> Result<Response, Failure> {
-    let mut query = Query::of(head)?;
-    let limit = query.page()?.limit as usize;
-    let before = query.take("before")?.map(|it| it.parse());
-    let before = before.transpose().map_err(|_| wrong("before", "must be a whole number"))?;
-    query.finish()?;
-    let entries = accounts::entries(app, named(id)?, before, limit)?;
-    let data: Vec<_> = entries.iter().map(shown::entry).collect();
-    Ok(view::json(200, &json!({ "data": data })))
-}
-
-fn list_keys(app: &App, head: &Head) -> Result<Response, Failure> {
-    let mut query = Query::of(head)?;
-    let account = query.take("account")?.map(|it| named(&it)).transpose()?;
-    query.finish()?;
-    let data: Vec<_> = keys::list(app, account).iter().map(shown::key).collect();
-    Ok(view::json(200, &json!({ "data": data })))
-}
-
-async fn create_key(app: &App, body: Map<String, Value>) -> Result<Response, Failure> {
-    let mut fields = Fields::new(body);
-    let account = required("account", fields.text("account")?)?;
-    let name = required("name", fields.text("name")?)?;
-    let rights = required("rights", fields.texts("rights")?)?;
-    let rights =
-        rights.iter().try_fold(Rights::NONE, |all, it| Right::parse(it).map(|it| all.with(it)));
-    let rights = rights.ok_or_else(|| field("rights", "must be a list of models and agents"))?;
-    let lifetime = fields.seconds("expires_in_s")?;
-    fields.finish()?;
-    let (key, record) = keys::create(app, named(&account)?, &name, rights, lifetime).await?;
-    let created = json!({
-        "id": record.id.to_string(),
-        "key": key.reveal(),
-        "rights": record.rights.names(),
-    });
-    Ok(view::json(201, &created))
-}
-
-async fn revoke_key(app: &App, id: &str) -> Result<Response, Failure> {
-    let record = keys::revoke(app, named(id)?).await?;
-    let revoked_at = record.revoked_at.map(|it| it.to_string());
-    Ok(view::json(200, &json!({ "id": record.id.to_string(), "revoked_at": revoked_at })))
-}
-
-async fn body(request: Request) -> Result<Map<String, Value>, Failure> {
+/// The body of a request.
+pub(in crate::api) async fn body(request: Request) -> Result<Map<String, Value>, Failure> {
     let bytes = request.read(BODY_BYTES_MAX).await.map_err(Failure::Body)?;
     json::object(&bytes)
 }
 
-fn named<T>(id: &str) -> Result<Id<T>, Failure> {
+/// The id in a path; a malformed one is that of nothing.
+pub(in crate::api) fn named<T>(id: &str) -> Result<Id<T>, Failure> {
     Id::parse(id).ok_or(Failure::App(Error::NotFound))
 }
 
-fn field(param: &str, problem: &str) -> Failure {
+/// A field that cannot be used.
+pub(in crate::api) fn field(param: &str, problem: &str) -> Failure {
     let problem = InputProblem::Value(problem.to_owned());
     Failure::Field { param: param.to_owned(), problem }
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::api::chat_fault;
-use crate::api::row::{INVALID, OVERLOADED, RATE, Row, bad, field_row, row};
+use crate::api::row::{INVALID, OVERLOADED, PERMISSION, RATE, Row, bad, field_row, row};
 use crate::app;
 use crate::domain::cron::CronError;
 use crate::domain::money::{Amount, Currency};
@@ -16,6 +16,11 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
         app::Error::UnknownKind => {
             let message = "There is no agent of that kind. GET /v1/agents/ lists the kinds.";
             bad("unknown_kind", message).about("kind")
+        }
+        app::Error::KindNotAllowed => {
+            let message =
+                "The API key is not meant for that kind. GET /v1/agents/ lists its kinds.";
+            row(403, PERMISSION, "kind_not_allowed", message).about("kind")
         }
         app::Error::Input { param, problem } => field_row(&param, &problem),
         app::Error::Balance { required, available, currency } => {

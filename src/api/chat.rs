@@ -21,7 +21,7 @@ use crate::models::{End, Fault, Piece};
 
 /// Answers a chat.
 pub(in crate::api) async fn complete(app: &App, request: Request) -> Result<Response, Failure> {
-    let caller = request.caller;
+    let caller = request.caller.clone();
     let patience = patience(&request.head);
     let (head, body) = request.whole(CHAT_BYTES_MAX).await?;
     let ask = Ask::parse(body, UnknownParameters::Ignore).map_err(Error::Chat)?;

@@ -35,6 +35,8 @@ pub(in crate::api) enum Failure {
     RevokedKey,
     /// The key's time is over.
     ExpiredKey,
+    /// The key is not meant for the network of the caller.
+    ForeignNetwork,
     /// Too many requests from one address had no valid key.
     TooManyStrangers { retry_after: Duration },
     /// The key does not open this.
@@ -114,6 +116,12 @@ impl Failure {
             }
             Self::RevokedKey => row(401, AUTH, "api_key_revoked", "The API key was revoked."),
             Self::ExpiredKey => row(401, AUTH, "api_key_expired", "The API key has expired."),
+            Self::ForeignNetwork => row(
+                403,
+                PERMISSION,
+                "ip_not_allowed",
+                "The API key must not be used from this address.",
+            ),
             Self::TooManyStrangers { .. } => row(
                 429,
                 RATE,
@@ -175,6 +183,7 @@ impl Failure {
             | Self::UnknownKey
             | Self::RevokedKey
             | Self::ExpiredKey
+            | Self::ForeignNetwork
             | Self::NoRight(_)
             | Self::NotJson
             | Self::Body(_)
@@ -203,6 +212,7 @@ impl Failure {
             | Self::UnknownKey
             | Self::RevokedKey
             | Self::ExpiredKey
+            | Self::ForeignNetwork
             | Self::TooManyStrangers { .. }
             | Self::NoRight(_)
             | Self::RateLimited { .. }

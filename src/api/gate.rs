@@ -1,8 +1,10 @@
 //! The gate: a request becomes an authorised one, or an answer.
 //!
-//! The order is key, right, rate, type of the body. The body can be read only from the
+//! The order is key and network, right, rate, type of the body. The body can be read only from the
 //! [`Request`] that comes out, so nobody without a right makes us read one.
 //! Source: service interface, "Authentication"; the contract, sections 2 and 3.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::{Map, Value};
@@ -16,7 +18,7 @@ use crate::domain::account::{Caller, Right, Rights};
 use crate::domain::id::Id;
 use crate::domain::money::Currency;
 use crate::domain::secret;
-use crate::inbound::{self, Body, Head, Peer, Response};
+use crate::inbound::{self, Body, Head, Response};
 
 /// Who may use a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,7 +70,7 @@ impl Gate<'_> {
     ) -> Result<Request, Refused> {
         let (head, body) = request.into_parts();
         let (caller, standing) = match access {
-            Access::Open => (NOBODY, Shown(None)),
+            Access::Open => (nobody(), Shown(None)),
             Access::Key(right) => self.admit(&head, right)?,
         };
         Ok(Request { head, caller, params, standing, body })
@@ -110,17 +112,18 @@ impl Gate<'_> {
         if !scheme.eq_ignore_ascii_case("bearer") || key.is_empty() {
             return Err(Failure::NoKey);
         }
-        auth::authenticate(self.app, key).map_err(|it| match it {
+        auth::authenticate(self.app, key, head.peer.address()).map_err(|it| match it {
             Denied::Unknown => Failure::UnknownKey,
             Denied::Revoked => Failure::RevokedKey,
             Denied::Expired => Failure::ExpiredKey,
+            Denied::Origin => Failure::ForeignNetwork,
         })
     }
 
     /// Counts a request without a valid key; too many of them get another answer.
     fn count_stranger(&self, head: &Head, failure: Failure) -> Failure {
         self.app.metrics().auth_failures.add(1);
-        let Peer::Tcp(address) = head.peer else { return failure };
+        let Some(address) = head.peer.address() else { return failure };
         match self.app.limiter().admit_stranger(address) {
             Ok(()) => failure,
             Err(too_many) => Failure::TooManyStrangers { retry_after: too_many.retry_after },
@@ -192,12 +195,15 @@ fn shows_key(query: &str) -> bool {
 }
 
 /// The caller of an open route: an account that does not exist, and no right.
-const NOBODY: Caller = Caller {
-    account: Id::from_bytes([0; 16]),
-    key: Id::from_bytes([0; 16]),
-    rights: Rights::NONE,
-    currency: Currency::EUR,
-};
+fn nobody() -> Caller {
+    Caller {
+        account: Id::from_bytes([0; 16]),
+        key: Id::from_bytes([0; 16]),
+        rights: Rights::NONE,
+        currency: Currency::EUR,
+        restrictions: Arc::default(),
+    }
+}
 
 #[cfg(test)]
 mod tests {

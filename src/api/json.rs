@@ -82,6 +82,12 @@ impl Fields {
         }
     }
 
+    /// Takes a field away whose value is the word `off`; whether it was.
+    pub(in crate::api) fn take_off(&mut self, name: &str) -> bool {
+        let is_off = self.0.get(name).and_then(Value::as_str) == Some("off");
+        is_off && self.0.shift_remove(name).is_some()
+    }
+
     /// Whether a field is there.
     pub(in crate::api) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)

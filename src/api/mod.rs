@@ -17,6 +17,7 @@ mod account;
 mod agents;
 mod chat;
 mod chat_fault;
+mod key_view;
 mod models;
 mod runs;
 mod schedule_view;
@@ -25,6 +26,8 @@ mod webhook_view;
 mod webhooks;
 
 pub mod admin;
+mod admin_keys;
+mod admin_ledger;
 mod admin_schedules;
 mod admin_view;
 pub mod health;

@@ -53,9 +53,14 @@ impl Query {
 
     /// Takes the page.
     pub(in crate::api) fn page(&mut self) -> Result<Page, Failure> {
-        let limit = self.number("limit", PAGE_ITEMS_DEFAULT, 1, PAGE_ITEMS_MAX)?;
+        let limit = self.limit()?;
         let offset = self.number("offset", 0, 0, PAGE_OFFSET_MAX)?;
         Ok(Page { limit, offset })
+    }
+
+    /// Takes how many items are wanted.
+    pub(in crate::api) fn limit(&mut self) -> Result<u32, Failure> {
+        self.number("limit", PAGE_ITEMS_DEFAULT, 1, PAGE_ITEMS_MAX)
     }
 
     /// Takes a time that may be absent.

@@ -17,7 +17,7 @@ use crate::inbound::Response;
 
 /// Accepts a run: 201 with the record, which is then on disk.
 pub(in crate::api) async fn create(app: &App, request: Request) -> Result<Response, Failure> {
-    let caller = request.caller;
+    let caller = request.caller.clone();
     let mut fields = Fields::new(request.object(BODY_BYTES_MAX).await?);
     let new = NewRun {
         kind: required("kind", fields.text("kind")?)?,

@@ -22,7 +22,7 @@ use crate::inbound::Response;
 
 /// Connects a receiver: 201 with its secret, which is never shown again.
 pub(in crate::api) async fn create(app: &App, request: Request) -> Result<Response, Failure> {
-    let caller = request.caller;
+    let caller = request.caller.clone();
     let mut fields = Fields::new(request.object(BODY_BYTES_MAX).await?);
     let url = required("url", fields.text("url")?)?;
     fields.finish()?;
@@ -112,7 +112,7 @@ pub(in crate::api) async fn resend(app: &App, request: &Request) -> Result<Respo
 /// Sends again what has failed in a span of time: 202 with their number. An extension of the
 /// interface.
 pub(in crate::api) async fn recover(app: &App, request: Request) -> Result<Response, Failure> {
-    let (caller, receiver) = (request.caller, request.id()?);
+    let (caller, receiver) = (request.caller.clone(), request.id()?);
     let now = app.clock().now();
     let mut fields = Fields::new(request.object(BODY_BYTES_MAX).await?);
     let since = required("since", time(&mut fields, "since")?)?;

@@ -3,7 +3,7 @@
 use crate::app::error::checked_name;
 use crate::app::{App, Error};
 use crate::domain::account::{Account, AccountId};
-use crate::domain::ledger::{BalanceError, Entry, EntryKind};
+use crate::domain::ledger::{BalanceError, EntryKind};
 use crate::domain::limits::NAME_CHARS_MAX;
 use crate::domain::money::{Amount, Currency};
 use crate::store::accounts;
@@ -93,23 +93,6 @@ pub async fn credit(
         Ok::<_, Error>((account, ledger::find_in(txn, id)?))
     });
     credit.await
-}
-
-/// Up to `limit` entries of an account's ledger, newest first, before the entry `before`.
-///
-/// # Errors
-///
-/// [`Error::NotFound`] when there is no such account.
-pub fn entries(
-    app: &App,
-    id: AccountId,
-    before: Option<u64>,
-    limit: usize,
-) -> Result<Vec<Entry>, Error> {
-    app.0.store.read(|view| {
-        accounts::find(view, id)?.ok_or(Error::NotFound)?;
-        Ok(ledger::scan(view, id, before.unwrap_or(u64::MAX), limit)?)
-    })
 }
 
 /// What the caller is told when money is not set aside.

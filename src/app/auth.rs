@@ -4,11 +4,14 @@
 //! changes them on disk: a revoked key is refused from the next request on.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::app::App;
 use crate::domain::account::{Account, AccountId, Caller, KeyId, KeyRecord};
 use crate::domain::money::Currency;
+use crate::domain::restrictions::Restrictions;
 use crate::domain::secret::{ApiKey, KeyHash};
 use crate::domain::time::Timestamp;
 
@@ -21,28 +24,40 @@ pub enum Denied {
     Revoked,
     /// Its time is over.
     Expired,
+    /// It was shown from a network that it is not meant for.
+    Origin,
 }
 
-/// Every key and every account's currency.
-#[derive(Debug)]
+/// All keys, and what their accounts count in.
+#[derive(Debug, Default)]
 pub(in crate::app) struct KeyTable(RwLock<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    keys: HashMap<KeyHash, KeyRecord>,
+    keys: HashMap<KeyHash, Held>,
     hashes: HashMap<KeyId, KeyHash>,
     currencies: HashMap<AccountId, Currency>,
 }
 
-/// The caller that a key stands for.
+/// A key, and when it was last shown: the record itself says what the disk says of that.
+#[derive(Debug)]
+struct Held {
+    record: KeyRecord,
+    /// In milliseconds; [`NEVER`] before the first time.
+    used_at: AtomicI64,
+}
+
+/// The caller that a key stands for, when it is shown by `address`; a socket has none.
+///
+/// It counts as a use of the key.
 ///
 /// # Errors
 ///
 /// [`Denied`] says why there is none.
-pub fn authenticate(app: &App, key: &str) -> Result<Caller, Denied> {
+pub fn authenticate(app: &App, key: &str, address: Option<IpAddr>) -> Result<Caller, Denied> {
     // The checksum in the key refuses invented ones before anything is hashed.
     let key = ApiKey::parse(key).ok_or(Denied::Unknown)?;
-    app.0.keys.caller(&key.hash(), app.0.clock.now())
+    app.0.keys.caller(&key.hash(), address, app.0.clock.now())
 }
 
 impl KeyTable {
@@ -58,9 +73,31 @@ impl KeyTable {
     }
 
     pub(in crate::app) fn put(&self, hash: KeyHash, key: KeyRecord) {
+        self.change(|it| it.put(hash, key));
+    }
+
+    /// Puts in what `read` finds, which nothing can change between the look and the putting.
+    ///
+    /// # Errors
+    ///
+    /// What `read` says; nothing is changed then.
+    pub(in crate::app) fn reload<E>(
+        &self,
+        hash: KeyHash,
+        read: impl FnOnce() -> Result<KeyRecord, E>,
+    ) -> Result<KeyRecord, E> {
         self.change(|it| {
-            it.hashes.insert(key.id, hash);
-            it.keys.insert(hash, key);
+            it.put(hash, read()?);
+            Ok(it.keys.get(&hash).expect("the line before put it in").shown())
+        })
+    }
+
+    /// Ends a key.
+    pub(in crate::app) fn revoke(&self, hash: &KeyHash, at: Timestamp) {
+        self.change(|it| {
+            if let Some(held) = it.keys.get_mut(hash) {
+                held.record.revoked_at.get_or_insert(at);
+            }
         });
     }
 
@@ -68,32 +105,101 @@ impl KeyTable {
     pub(in crate::app) fn find(&self, id: KeyId) -> Option<(KeyHash, KeyRecord)> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let hash = known.hashes.get(&id)?;
-        Some((*hash, known.keys.get(hash)?.clone()))
+        Some((*hash, known.keys.get(hash)?.shown()))
+    }
+
+    /// What a key is restricted to.
+    pub(in crate::app) fn restrictions(&self, id: KeyId) -> Option<Arc<Restrictions>> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let held = known.keys.get(known.hashes.get(&id)?)?;
+        Some(Arc::clone(&held.record.restrictions))
     }
 
     /// The keys of an account, or of all, oldest first.
     pub(in crate::app) fn list(&self, account: Option<AccountId>) -> Vec<KeyRecord> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let wanted = |it: &&KeyRecord| account.is_none_or(|account| it.account == account);
-        let mut keys: Vec<_> = known.keys.values().filter(wanted).cloned().collect();
+        let wanted = |it: &&Held| account.is_none_or(|account| it.record.account == account);
+        let mut keys: Vec<_> = known.keys.values().filter(wanted).map(Held::shown).collect();
         keys.sort_by_key(|it| it.id);
         keys
     }
 
-    fn caller(&self, hash: &KeyHash, now: Timestamp) -> Result<Caller, Denied> {
+    /// Up to `max` keys that were used later than the disk knows, with the time.
+    pub(in crate::app) fn unsaved_uses(&self, max: usize) -> Vec<(KeyHash, Timestamp)> {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let key = known.keys.get(hash).ok_or(Denied::Unknown)?;
+        let unsaved = known.keys.iter().filter_map(|(hash, held)| {
+            let used_at = held.used_at().filter(|it| Some(*it) > held.record.last_used_at)?;
+            Some((*hash, used_at))
+        });
+        unsaved.take(max).collect()
+    }
+
+    /// Notes what the disk knows of the uses of keys.
+    pub(in crate::app) fn saved_uses(&self, uses: &[(KeyHash, Timestamp)]) {
+        self.change(|it| {
+            for (hash, used_at) in uses {
+                if let Some(held) = it.keys.get_mut(hash) {
+                    held.record.last_used_at = held.record.last_used_at.max(Some(*used_at));
+                }
+            }
+        });
+    }
+
+    fn caller(
+        &self,
+        hash: &KeyHash,
+        address: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<Caller, Denied> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let held = known.keys.get(hash).ok_or(Denied::Unknown)?;
+        let key = &held.record;
         if key.revoked_at.is_some() {
             return Err(Denied::Revoked);
         }
         if key.expires_at.is_some_and(|it| it <= now) {
             return Err(Denied::Expired);
         }
+        if !key.restrictions.allows_origin(address) {
+            return Err(Denied::Origin);
+        }
         let currency = known.currencies.get(&key.account).copied().ok_or(Denied::Unknown)?;
-        Ok(Caller { account: key.account, key: key.id, rights: key.rights, currency })
+        held.used_at.fetch_max(now.millis(), Ordering::Relaxed);
+        Ok(Caller {
+            account: key.account,
+            key: key.id,
+            rights: key.rights,
+            currency,
+            restrictions: Arc::clone(&key.restrictions),
+        })
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Known) -> T) {
-        change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
+    fn change<T>(&self, change: impl FnOnce(&mut Known) -> T) -> T {
+        change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner))
     }
 }
+
+impl Known {
+    fn put(&mut self, hash: KeyHash, record: KeyRecord) {
+        self.hashes.insert(record.id, hash);
+        let used_at = self.keys.get(&hash).and_then(Held::used_at).max(record.last_used_at);
+        let used_at = AtomicI64::new(used_at.map_or(NEVER, Timestamp::millis));
+        self.keys.insert(hash, Held { record, used_at });
+    }
+}
+
+impl Held {
+    /// When the key was last shown.
+    fn used_at(&self) -> Option<Timestamp> {
+        let millis = self.used_at.load(Ordering::Relaxed);
+        (millis != NEVER).then(|| Timestamp::from_millis(millis))
+    }
+
+    /// The record as people see it.
+    fn shown(&self) -> KeyRecord {
+        KeyRecord { last_used_at: self.used_at(), ..self.record.clone() }
+    }
+}
+
+/// The time of a key that was never shown.
+const NEVER: i64 = i64::MIN;

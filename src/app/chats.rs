@@ -98,7 +98,7 @@ pub async fn begin(
         id,
         request,
         app: app.clone(),
-        caller: *caller,
+        caller: caller.clone(),
         offer,
         bound,
         answer,

@@ -17,6 +17,8 @@ pub enum Error {
     NotFound,
     /// There is no agent of that kind, or it has no price in the account's currency.
     UnknownKind,
+    /// The key is not meant for that kind of agent.
+    KindNotAllowed,
     /// A field of the input is wrong.
     Input {
         /// The field, as a path such as `input.url`.
@@ -127,6 +129,7 @@ impl Error {
             Self::Internal(error) => error.is_disk(),
             Self::NotFound
             | Self::UnknownKind
+            | Self::KindNotAllowed
             | Self::Input { .. }
             | Self::Balance { .. }
             | Self::UnknownModel
@@ -194,6 +197,7 @@ impl fmt::Display for Error {
         match self {
             Self::NotFound => f.write_str("there is nothing of that id"),
             Self::UnknownKind => f.write_str("there is no agent of that kind"),
+            Self::KindNotAllowed => f.write_str("the key is not meant for that kind of agent"),
             Self::Input { param, problem } => write!(f, "{param}: {problem}"),
             Self::Balance { required, available, currency } => {
                 write!(
@@ -242,6 +246,7 @@ impl std::error::Error for Error {
             Self::Internal(error) => Some(error),
             Self::NotFound
             | Self::UnknownKind
+            | Self::KindNotAllowed
             | Self::Input { .. }
             | Self::Balance { .. }
             | Self::UnknownModel

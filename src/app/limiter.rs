@@ -16,7 +16,7 @@ use crate::sys::clock::{Clock, Mark};
 /// How often callers may ask; `None` switches a rate off.
 #[derive(Clone, Debug)]
 pub struct Rates {
-    /// Requests of one key.
+    /// Requests of one key that has no rate of its own.
     pub key: Option<Rate>,
     /// Requests of all keys of one account.
     pub account: Option<Rate>,
@@ -95,7 +95,7 @@ impl Limiter {
     pub fn admit(&self, caller: &Caller) -> Result<Option<Standing>, TooMany> {
         let now = self.clock.mark();
         let (mut keys, mut accounts) = (lock(&self.keys), lock(&self.accounts));
-        let key = self.rates.key.map(|rate| keys.look(caller.key, rate, now)).transpose()?;
+        let key = self.rate_of(caller).map(|rate| keys.look(caller.key, rate, now)).transpose()?;
         let rate = self.rates.account;
         let account = rate.map(|rate| accounts.look(caller.account, rate, now)).transpose()?;
         if let Some(taken) = account {
@@ -105,6 +105,15 @@ impl Limiter {
             keys.0.insert(caller.key, taken.empty_at);
             taken.standing
         }))
+    }
+
+    /// The rate of a key: what it is restricted to, or else the one of all keys.
+    fn rate_of(&self, caller: &Caller) -> Option<Rate> {
+        let Some(per_minute) = caller.restrictions.requests_per_minute else {
+            return self.rates.key;
+        };
+        let burst = self.rates.key.map_or(limits::KEY_REQUESTS_BURST, |it| it.burst);
+        Some(Rate { per_minute, burst: burst.min(per_minute) })
     }
 
     /// Counts a request without a valid key.
@@ -207,10 +216,13 @@ const ASKERS_MAX: usize = 100_000;
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
     use crate::domain::account::Rights;
     use crate::domain::id::Id;
     use crate::domain::money::Currency;
+    use crate::domain::restrictions::Restrictions;
     use crate::domain::time::Timestamp;
 
     fn caller(key: u8, account: u8) -> Caller {
@@ -219,6 +231,7 @@ mod tests {
             key: Id::from_bytes([key; 16]),
             rights: Rights::default(),
             currency: Currency::EUR,
+            restrictions: Arc::default(),
         }
     }
 
@@ -244,6 +257,20 @@ mod tests {
         limiter.admit(&caller(1, 1)).unwrap();
         limiter.admit(&caller(1, 1)).unwrap_err();
         limiter.admit(&caller(2, 1)).unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_with_a_rate_of_its_own_has_that_one() {
+        for (rate, own, limit) in [(RATE, 2, 2), (RATE, 600, 3), (None, 600, 60), (None, 1, 1)] {
+            let (limiter, _) = limiter(rate, None);
+            let requests_per_minute = Some(own);
+            let restrictions = Restrictions { requests_per_minute, ..Restrictions::default() };
+            let caller = Caller { restrictions: Arc::new(restrictions), ..caller(1, 1) };
+            for _ in 0..limit {
+                assert_eq!(limiter.admit(&caller).unwrap().unwrap().limit, limit, "{own}");
+            }
+            limiter.admit(&caller).unwrap_err();
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -15,6 +15,7 @@ pub mod limiter;
 pub mod billing;
 
 pub mod accounts;
+pub mod entries;
 pub mod keys;
 
 pub mod baselines;

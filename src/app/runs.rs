@@ -42,8 +42,10 @@ pub struct FullRun {
 ///
 /// # Errors
 ///
-/// [`Error::UnknownKind`], [`Error::Input`], [`Error::Balance`], [`Error::QueueFull`].
+/// [`Error::KindNotAllowed`], [`Error::UnknownKind`], [`Error::Input`], [`Error::Balance`],
+/// [`Error::QueueFull`].
 pub async fn create(app: &App, caller: &Caller, new: NewRun) -> Result<Run, Error> {
+    app.check_kind(Some(caller.key), &new.kind)?;
     let agent = app.0.catalogue.find(&new.kind).ok_or(Error::UnknownKind)?;
     let price = app.0.prices.of_run(&new.kind, caller.currency).ok_or(Error::UnknownKind)?;
     let input = agent.accept(&new.input).map_err(input_error)?;

@@ -94,8 +94,8 @@ pub struct Log {
 ///
 /// # Errors
 ///
-/// [`Error::UnknownKind`], [`Error::NotSchedulable`], [`Error::Input`], [`Error::Cron`],
-/// [`Error::TooManySchedules`].
+/// [`Error::KindNotAllowed`], [`Error::UnknownKind`], [`Error::NotSchedulable`],
+/// [`Error::Input`], [`Error::Cron`], [`Error::TooManySchedules`].
 pub async fn create(app: &App, owner: Owner, new: NewSchedule) -> Result<FullSchedule, Error> {
     let input = checked_input(app, owner, &new.kind, &new.input)?;
     let cron = Cron::parse(&new.cron).map_err(Error::Cron)?;
@@ -170,7 +170,7 @@ pub fn find(app: &App, owner: Owner, id: ScheduleId) -> Result<FullSchedule, Err
 /// # Errors
 ///
 /// [`Error::NotFound`], [`Error::Cron`], [`Error::Input`]; [`Error::UnknownKind`] when a schedule
-/// is started whose agent is gone.
+/// is started whose agent is gone, [`Error::KindNotAllowed`] when it may not be started.
 pub async fn change(
     app: &App,
     owner: Owner,
@@ -183,7 +183,7 @@ pub async fn change(
     let input =
         change.input.map(|it| checked_input(app, owner, &schedule.kind, &it)).transpose()?;
     if change.enabled == Some(true) && input.is_none() {
-        schedulable(app, owner, &schedule.kind)?;
+        permitted(app, owner, &schedule.kind)?;
     }
     let (enabled, now) = (change.enabled, app.0.clock.now());
     let put = app.0.store.write(move |txn| {
@@ -238,10 +238,11 @@ pub async fn delete(app: &App, owner: Owner, id: ScheduleId) -> Result<(), Error
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`], [`Error::UnknownKind`], [`Error::Balance`], [`Error::QueueFull`].
+/// [`Error::NotFound`], [`Error::KindNotAllowed`], [`Error::UnknownKind`], [`Error::Balance`],
+/// [`Error::QueueFull`].
 pub async fn run_now(app: &App, owner: Owner, id: ScheduleId) -> Result<Run, Error> {
     let FullSchedule { schedule, .. } = find(app, owner, id)?;
-    let price = schedulable(app, owner, &schedule.kind)?;
+    let price = permitted(app, owner, &schedule.kind)?;
     let now = app.0.clock.now();
     let blank = Run::of_schedule(&schedule, app.0.entropy.id(now), price, now);
     let run = Run { key: owner.key, trigger: Trigger::RunNow { schedule: id }, ..blank };
@@ -345,6 +346,12 @@ impl Run {
     }
 }
 
+/// The price of a run of a kind that the owner's key may schedule.
+fn permitted(app: &App, owner: Owner, kind: &str) -> Result<Amount, Error> {
+    app.check_kind(owner.key, kind)?;
+    schedulable(app, owner, kind)
+}
+
 /// The price of a run of a kind that may be scheduled.
 fn schedulable(app: &App, owner: Owner, kind: &str) -> Result<Amount, Error> {
     let agent = app.0.catalogue.find(kind).ok_or(Error::UnknownKind)?;
@@ -360,7 +367,7 @@ fn checked_input(
     kind: &str,
     input: &Map<String, Value>,
 ) -> Result<String, Error> {
-    schedulable(app, owner, kind)?;
+    permitted(app, owner, kind)?;
     let agent = app.0.catalogue.find(kind).ok_or(Error::UnknownKind)?;
     let input = agent.accept(input).map_err(input_error)?;
     if input.len() > INPUT_BYTES_MAX {

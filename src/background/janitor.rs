@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::app::App;
 use crate::app::upkeep::{self, Disk};
+use crate::app::{App, keys};
 use crate::background::pulse::Pulse;
 use crate::background::{BoxFuture, Loop, STEP_MAX};
 use crate::sys::clock::Mark;
@@ -14,13 +14,16 @@ pub struct Janitor {
     pulse: Pulse,
     /// When what is old was looked for, if it was.
     expired_at: Option<Mark>,
+    /// When the uses of keys were last written down, or when it began.
+    saved_at: Mark,
 }
 
 impl Janitor {
     /// A janitor who begins at once.
     #[must_use]
-    pub const fn new(app: App, pulse: Pulse) -> Self {
-        Self { app, pulse, expired_at: None }
+    pub fn new(app: App, pulse: Pulse) -> Self {
+        let saved_at = app.clock().mark();
+        Self { app, pulse, expired_at: None, saved_at }
     }
 
     async fn tidy(&mut self) {
@@ -43,11 +46,23 @@ impl Janitor {
             }
             self.expired_at = Some(self.app.clock().mark());
         }
+        if disk == Disk::Good && self.saved_at.elapsed() >= SAVE_PAUSE {
+            self.save_uses().await;
+        }
         let pause = if disk == Disk::Good { STEP_MAX } else { TROUBLE_PAUSE };
         tokio::select! {
             () = self.app.clock().sleep(pause) => {}
             () = self.pulse.beat() => {}
-            () = self.app.drains() => {}
+            // No step comes after this one.
+            () = self.app.drains() => self.save_uses().await,
+        }
+    }
+
+    /// Writes down when keys were last used.
+    async fn save_uses(&mut self) {
+        self.saved_at = self.app.clock().mark();
+        if let Err(error) = keys::save_uses(&self.app).await {
+            tracing::warn!(%error, "the last uses of keys could not be written down");
         }
     }
 }
@@ -66,5 +81,7 @@ impl Loop for Janitor {
 const NAME: &str = "janitor";
 /// Time between two looks for what is old.
 const EXPIRE_PAUSE: Duration = Duration::from_mins(10);
+/// Time between two times at which the uses of keys are written down.
+const SAVE_PAUSE: Duration = Duration::from_mins(1);
 /// Time between two tries of a disk that failed.
 const TROUBLE_PAUSE: Duration = Duration::from_secs(2);

@@ -6,7 +6,10 @@ use clap::builder::styling::{AnsiColor, Styles};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
+use crate::cli::balance::BalanceVerb;
 use crate::cli::examples;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::key::KeyVerb;
 use crate::cli::models::{CHAT_EXAMPLES, ChatArgs, ModelsVerb};
 use crate::cli::schedule::ScheduleVerb;
 use crate::cli::webhook::{ListenArgs, TriggerArgs, WebhookVerb};
@@ -47,7 +50,8 @@ pub(super) struct Global {
                 $CONFIGURATION_DIRECTORY, /etc/errand, ~/.config/errand; dev: none]"
     )]
     pub(super) config: Option<String>,
-    /// What to print on standard output: text for people, or one JSON value for scripts
+    /// What to print on standard output: text for people, or one JSON value for scripts; a ledger
+    /// also as CSV
     #[arg(long, global = true, value_name = "FORM", default_value = "text", value_parser = forms())]
     pub(super) output: Form,
     /// No colours, also on a terminal
@@ -62,6 +66,8 @@ pub(super) enum Form {
     Text,
     /// One JSON value for scripts.
     Json,
+    /// Comma-separated values for spreadsheets.
+    Csv,
 }
 
 /// What to do.
@@ -131,6 +137,22 @@ pub(super) enum Verb {
     },
 }
 
+impl Verb {
+    /// Refuses a form that the verb does not print.
+    ///
+    /// # Errors
+    ///
+    /// [`Exit::Usage`]
+    pub(super) fn check(&self, form: Form) -> Result<(), Failure> {
+        let is_table = matches!(self, Self::Balance { verb: BalanceVerb::Ledger(_) });
+        if form != Form::Csv || is_table {
+            return Ok(());
+        }
+        let what = "only `errand balance ledger` is printed as CSV";
+        Err(Failure::new(Exit::Usage, what).then("take --output json"))
+    }
+}
+
 /// How to run it for developing.
 #[derive(Args, Debug)]
 pub(super) struct DevArgs {
@@ -185,83 +207,6 @@ pub(super) enum AccountVerb {
     },
 }
 
-/// What to do with keys.
-#[derive(Debug, Subcommand)]
-pub(super) enum KeyVerb {
-    /// Make a key; it is shown once
-    #[command(after_help = examples::KEY_CREATE_EXAMPLES)]
-    Create {
-        /// Whose it is
-        #[arg(long, value_name = "ACCOUNT_ID")]
-        account: String,
-        /// What people call it
-        #[arg(long)]
-        name: String,
-        /// What it opens: models, agents or both
-        #[arg(long, value_name = "RIGHTS", default_value = "models,agents")]
-        rights: String,
-        /// How long it is good for, such as 90d [default: for ever]
-        #[arg(long, value_name = "TIME")]
-        expires: Option<String>,
-    },
-    /// All keys, revoked ones included; never the secrets
-    #[command(after_help = examples::KEY_LIST_EXAMPLES)]
-    List {
-        /// Only those of this account
-        #[arg(long, value_name = "ACCOUNT_ID")]
-        account: Option<String>,
-    },
-    /// End a key from the next request on; what it has started goes on
-    #[command(after_help = examples::KEY_REVOKE_EXAMPLES)]
-    Revoke {
-        /// Its id
-        #[arg(value_name = "KEY_ID")]
-        id: String,
-    },
-}
-
-/// What to do with money.
-#[derive(Debug, Subcommand)]
-pub(super) enum BalanceVerb {
-    /// Add money to an account; a negative amount takes it out
-    #[command(after_help = examples::BALANCE_CREDIT_EXAMPLES)]
-    Credit {
-        /// The account's id
-        #[arg(value_name = "ACCOUNT_ID")]
-        id: String,
-        /// How much, as a plain decimal in the account's currency
-        #[arg(allow_negative_numbers = true)]
-        amount: String,
-        /// What for; stands in the ledger
-        #[arg(long, value_name = "TEXT")]
-        note: Option<String>,
-    },
-    /// What an account has, and how much of it is held for runs
-    #[command(after_help = examples::BALANCE_SHOW_EXAMPLES)]
-    Show {
-        /// The account's id
-        #[arg(value_name = "ACCOUNT_ID")]
-        id: String,
-    },
-    /// Every change of a balance, newest first
-    #[command(after_help = examples::BALANCE_LEDGER_EXAMPLES)]
-    Ledger {
-        /// The account's id
-        #[arg(value_name = "ACCOUNT_ID")]
-        id: String,
-        /// At most so many lines
-        #[arg(long, value_name = "N", default_value_t = 50)]
-        #[arg(value_parser = clap::value_parser!(u32).range(1..=200))]
-        limit: u32,
-        /// Only lines before this number
-        #[arg(long, value_name = "SEQ")]
-        before: Option<u64>,
-    },
-    /// Add all ledgers up again and compare; exit 1 when something is off
-    #[command(after_help = examples::BALANCE_VERIFY_EXAMPLES)]
-    Verify,
-}
-
 /// What to do with settings.
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigVerb {
@@ -295,8 +240,12 @@ pub(super) enum ConfigVerb {
 }
 
 fn forms() -> impl TypedValueParser<Value = Form> {
-    let words = PossibleValuesParser::new(["text", "json"]);
-    words.map(|it| if it == "json" { Form::Json } else { Form::Text })
+    let words = PossibleValuesParser::new(["text", "json", "csv"]);
+    words.map(|it| match it.as_str() {
+        "json" => Form::Json,
+        "csv" => Form::Csv,
+        _ => Form::Text,
+    })
 }
 
 fn profiles() -> impl TypedValueParser<Value = Profile> {
@@ -342,6 +291,16 @@ mod tests {
         for name in ["data.dir", "http.listen"] {
             assert!(!help(name).is_empty(), "{name}");
         }
+    }
+
+    #[test]
+    fn only_a_ledger_is_a_table_for_spreadsheets() {
+        let form = |args: &[&str]| {
+            let cli = Cli::try_parse_from(["errand", "--output", "csv"].iter().chain(args));
+            cli.unwrap().verb.check(Form::Csv).is_ok()
+        };
+        assert!(form(&["balance", "ledger", "id"]));
+        assert!(!form(&["balance", "show", "id"]) && !form(&["key", "list"]));
     }
 
     #[test]

@@ -1,16 +1,21 @@
 //! `errand balance`: money that was put in, held and spent.
 
+mod args;
+mod csv;
+mod ledger;
+
 use serde_json::{Map, Value, json};
 
-use crate::cli::args::BalanceVerb;
 use crate::cli::client::Ask;
 use crate::cli::command::Here;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::output::Output;
 use crate::cli::reach::{Missing, Reach};
-use crate::cli::shown::{count, field, id, items, money, time};
+use crate::cli::shown::{count, field, id, money};
 use crate::domain::account::AccountId;
 use crate::domain::money::Amount;
+
+pub(super) use args::BalanceVerb;
 
 /// Does what was asked.
 pub(super) async fn run(here: &Here, verb: BalanceVerb) -> Result<(), Failure> {
@@ -19,9 +24,7 @@ pub(super) async fn run(here: &Here, verb: BalanceVerb) -> Result<(), Failure> {
             credit(here, id(&text, "account")?, &amount, note).await
         }
         BalanceVerb::Show { id: text } => show(here, id(&text, "account")?).await,
-        BalanceVerb::Ledger { id: text, limit, before } => {
-            ledger(here, id(&text, "account")?, limit, before).await
-        }
+        BalanceVerb::Ledger(args) => ledger::run(here, &args).await,
         BalanceVerb::Verify => verify(here).await,
     }
 }
@@ -59,32 +62,6 @@ fn print_balance(out: &Output, title: &str, balance: &Value) -> Result<(), Failu
     out.line(out.strong(title))?;
     let fact = |name| (name, money(balance, name, &currency));
     out.facts(&["balance", "held", "available"].map(fact))
-}
-
-async fn ledger(
-    here: &Here,
-    id: AccountId,
-    limit: u32,
-    before: Option<u64>,
-) -> Result<(), Failure> {
-    let reach = Reach::find(&here.load()?.config, Missing::Refuse).await?;
-    let before = before.map_or_else(String::new, |it| format!("&before={it}"));
-    let ask = Ask::get(format!("/accounts/{id}/ledger?limit={limit}{before}"));
-    let found = reach.ask(&ask).await?;
-    let out = &here.out;
-    if out.is_json() {
-        out.json(&found)?;
-    } else {
-        let head = ["SEQ", "AT", "KIND", "AMOUNT", "BALANCE", "RUN", "NOTE"];
-        let row = |it: &Value| {
-            let [seq, kind, amount, after, run, note] =
-                ["seq", "kind", "amount", "balance_after", "run_id", "note"].map(|n| field(it, n));
-            vec![seq, time(it, "at"), kind, amount, after, run, note]
-        };
-        let rows: Vec<Vec<String>> = items(&found).iter().map(row).collect();
-        out.table(&head, &rows, "Nothing was booked yet.")?;
-    }
-    reach.close(out)
 }
 
 async fn verify(here: &Here) -> Result<(), Failure> {

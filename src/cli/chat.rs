@@ -33,9 +33,14 @@ pub(super) async fn run(here: &Here, args: &ChatArgs) -> Result<(), Failure> {
         reply
     } else {
         let mut answer = access.post(reply::PATH, &streamed(body)).await?;
-        let shown = reply::stream(&access, &mut answer, |text| out.text(text)).await;
-        if shown.is_err() {
-            // What was shown is not continued by the error.
+        let mut has_begun = false;
+        let shown = reply::stream(&access, &mut answer, |text| {
+            has_begun = true;
+            out.text(text)
+        });
+        let shown = shown.await;
+        if shown.is_err() && has_begun {
+            // The error stands in a line of its own.
             out.line("")?;
         }
         shown?

@@ -43,7 +43,7 @@ pub fn main() -> ExitCode {
     };
     let out = Output::new(&cli.global, &environment);
     let here = Here { out, environment, begun, global: cli.global };
-    match run(&here, cli.verb) {
+    match cli.verb.check(here.global.output).and_then(|()| run(&here, cli.verb)) {
         Ok(()) => Exit::Done.into(),
         Err(failure) => {
             here.out.failure(&failure);

@@ -2,6 +2,8 @@
 //!
 //! It listens on loopback only. A directory keeps its account, key and secret from start to start.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use crate::app::{App, accounts, auth, keys};
 use crate::cli::args::DevArgs;
 use crate::cli::command::Here;
@@ -108,7 +110,7 @@ async fn welcome(
     let account = account(app, &found, config.billing.currency).await?;
     let api_key = key(app, &account, &found, &mut notes).await?;
     let secret = secret(app, found);
-    let caller = auth::authenticate(app, &api_key);
+    let caller = auth::authenticate(app, &api_key, HERE);
     let caller = caller.map_err(|_| Failure::new(Exit::Failed, "the new key opens nothing"))?;
     let forward = forward::prepare(app, &caller, &secret, args.forward_to.as_deref()).await?;
     let file = DevFile {
@@ -150,7 +152,7 @@ async fn account(app: &App, found: &Found, currency: Currency) -> Result<Account
         Some(account) => account.clone(),
         None => accounts::create(app, ACCOUNT_NAME, currency).await?,
     };
-    if accounts::entries(app, account.id, None, 1)?.is_empty() {
+    if accounts::find(app, account.id)?.1.entries == 0 {
         accounts::credit(app, account.id, FIRST_CREDIT, "for developing").await?;
     }
     Ok(account)
@@ -166,13 +168,16 @@ async fn key(
     let reason = match found {
         Found::Nothing => None,
         Found::Damaged(why) => Some(format!("dev.json could not be read ({why})")),
-        Found::File(file) => match auth::authenticate(app, &file.api_key) {
+        Found::File(file) => match auth::authenticate(app, &file.api_key, HERE) {
             Ok(caller) if caller.account == account.id && caller.rights == all_rights() => {
                 return Ok(file.api_key.clone());
             }
             Ok(_) => Some("the key in dev.json does not open everything".to_owned()),
             Err(auth::Denied::Revoked) => Some("the key in dev.json was revoked".to_owned()),
             Err(auth::Denied::Expired) => Some("the key in dev.json has expired".to_owned()),
+            Err(auth::Denied::Origin) => {
+                Some("the key in dev.json is not meant for this machine".to_owned())
+            }
             Err(auth::Denied::Unknown) => {
                 Some("the key in dev.json is not one of this data".to_owned())
             }
@@ -229,5 +234,7 @@ fn first_call(base_url: &str, api_key: &str) -> String {
 }
 
 const ACCOUNT_NAME: &str = "dev";
+/// Where the developer's own requests come from.
+const HERE: Option<IpAddr> = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
 /// 1000 units: what a new directory has.
 const FIRST_CREDIT: Amount = Amount::from_nanos(1_000 * 1_000_000_000);

@@ -103,41 +103,6 @@ pub(super) const ACCOUNT_LIST_EXAMPLES: &str = "Example:\n  errand account list"
 pub(super) const ACCOUNT_SHOW_EXAMPLES: &str =
     "Example:\n  errand account show 01920f3c-1d2e-7a4b-8c5d-6e7f80910a1b";
 
-/// Below the help of `errand key create`.
-pub(super) const KEY_CREATE_EXAMPLES: &str = "\
-Examples:
-  errand key create --account ACCOUNT_ID --name laptop
-  errand key create --account ACCOUNT_ID --name ci --rights agents --expires 90d";
-
-/// Below the help of `errand key list`.
-pub(super) const KEY_LIST_EXAMPLES: &str = "\
-Examples:
-  errand key list
-  errand key list --account ACCOUNT_ID";
-
-/// Below the help of `errand key revoke`.
-pub(super) const KEY_REVOKE_EXAMPLES: &str =
-    "Example:\n  errand key revoke 01920f3c-1d2e-7a4b-8c5d-6e7f80910a1b";
-
-/// Below the help of `errand balance credit`.
-pub(super) const BALANCE_CREDIT_EXAMPLES: &str = "\
-Examples:
-  errand balance credit ACCOUNT_ID 25 --note \"invoice 17\"
-  errand balance credit ACCOUNT_ID -5 --note \"paid back\"";
-
-/// Below the help of `errand balance show`.
-pub(super) const BALANCE_SHOW_EXAMPLES: &str = "Example:\n  errand balance show ACCOUNT_ID";
-
-/// Below the help of `errand balance ledger`.
-pub(super) const BALANCE_LEDGER_EXAMPLES: &str = "\
-Examples:
-  errand balance ledger ACCOUNT_ID
-  errand balance ledger ACCOUNT_ID --limit 200 --before 1000";
-
-/// Below the help of `errand balance verify`.
-pub(super) const BALANCE_VERIFY_EXAMPLES: &str =
-    "Example:\n  errand balance verify && echo all good";
-
 /// Below the help of `errand config init`.
 pub(super) const CONFIG_INIT_EXAMPLES: &str = "\
 Examples:

@@ -139,6 +139,7 @@ impl From<app::Error> for Failure {
             app::Error::NotFound | app::Error::UnknownKind | app::Error::UnknownModel => {
                 Self::new(Exit::NotFound, error.to_string())
             }
+            app::Error::KindNotAllowed => Self::new(Exit::Denied, error.to_string()),
             app::Error::Input { .. }
             | app::Error::NotSchedulable
             | app::Error::Cron(_)

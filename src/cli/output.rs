@@ -1,5 +1,5 @@
-//! What commands print: text for people or JSON for scripts, on standard output; remarks and
-//! failures on standard error.
+//! What commands print: text for people, JSON for scripts or CSV for spreadsheets, on standard
+//! output; remarks and failures on standard error.
 //!
 //! Colours appear on a terminal only, and not where somebody refused them.
 
@@ -47,6 +47,11 @@ impl Output {
     /// Whether scripts read the output.
     pub(super) fn is_json(&self) -> bool {
         self.form == Form::Json
+    }
+
+    /// Whether a spreadsheet reads the output.
+    pub(super) fn is_csv(&self) -> bool {
+        self.form == Form::Csv
     }
 
     /// Whether text on standard output is painted.
@@ -116,7 +121,7 @@ impl Output {
     ///
     /// As [`Self::line`].
     pub(super) fn aside(&self, label: &str, value: &str) -> Result<(), Failure> {
-        if self.is_json() {
+        if self.form != Form::Text {
             self.remark(&format!("{label}: {value}"));
             return Ok(());
         }

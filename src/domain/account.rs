@@ -3,10 +3,13 @@
 //! Resources belong to the account, not to a key. Source: service interface, "What the service
 //! does" and "Authentication".
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::domain::id::{self, Id};
 use crate::domain::money::Currency;
+use crate::domain::restrictions::Restrictions;
 use crate::domain::time::Timestamp;
 
 /// The name of an account.
@@ -59,10 +62,14 @@ pub struct KeyRecord {
     pub expires_at: Option<Timestamp>,
     /// Since when it is refused because somebody said so.
     pub revoked_at: Option<Timestamp>,
+    /// When it last opened something.
+    pub last_used_at: Option<Timestamp>,
+    /// What it is restricted to.
+    pub restrictions: Arc<Restrictions>,
 }
 
 /// Account, key and rights of one request: the first argument of every operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// Whose resources the request sees, and who pays.
     pub account: AccountId,
@@ -72,6 +79,8 @@ pub struct Caller {
     pub rights: Rights,
     /// What the account's balance counts in.
     pub currency: Currency,
+    /// What the key is restricted to.
+    pub restrictions: Arc<Restrictions>,
 }
 
 /// Whose resources an operation works on, and who pays: the account of a caller, or the one that

@@ -160,6 +160,15 @@ impl Balance {
 }
 
 impl EntryKind {
+    /// Every reason.
+    pub const ALL: [Self; 4] = [Self::Credit, Self::Debit, Self::Charge, Self::Chat];
+
+    /// Reads the word for a reason.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.as_str() == text)
+    }
+
     /// The word for it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -25,8 +25,10 @@ pub mod receiver;
 pub mod target;
 
 pub mod account;
+pub mod budget;
 pub mod ledger;
 pub mod outcome;
+pub mod restrictions;
 pub mod run;
 pub mod schedule;
 mod schedule_words;

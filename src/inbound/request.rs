@@ -69,6 +69,17 @@ pub enum Peer {
     },
 }
 
+impl Peer {
+    /// Its address; a process of this host has none.
+    #[must_use]
+    pub const fn address(self) -> Option<IpAddr> {
+        match self {
+            Self::Tcp(address) => Some(address),
+            Self::Local { .. } => None,
+        }
+    }
+}
+
 /// The name of one request: `req_` and 26 letters and digits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct RequestId([u8; ID_CHARS]);

@@ -297,3 +297,60 @@ fn what_is_shown_of_models_is_a_settings_file_with_the_same_models() {
     let listing = errand.run(&["config", "keys"]).out;
     assert!(listing.contains("[[models]] input_per_million\n"), "{listing}");
 }
+
+#[test]
+fn the_example_of_the_readme_is_a_good_settings_file() {
+    let readme = include_str!("../../README.md");
+    let (_, example) = readme.split_once("```toml\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let errand = Errand::new();
+    let file = errand.file("errand.toml", example);
+    let shown = errand.json(&["config", "show", "--config", &file]);
+    let ids: Vec<&Value> = shown["models"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
+    assert_eq!(ids, ["local/llama3.2", "local/qwen", "hosted/large"]);
+}
+
+#[test]
+fn a_daemon_for_customers_gives_nothing_away_that_it_finds() {
+    let errand = Errand::new();
+    let file = errand.file("errand.toml", "[chat]\ndiscover = \"on\"\n");
+    let said = errand.refusal(7, &["config", "check", &file]);
+    assert!(said.contains("errand.toml:2: chat.discover is for `errand dev`"), "{said}");
+    let shown = errand.json(&["config", "show"]);
+    let settings = shown["settings"].as_array().unwrap();
+    let discover = settings.iter().find(|it| it["key"] == "chat.discover").unwrap();
+    assert_eq!(discover["value"], "\"off\"");
+}
+
+#[test]
+fn a_developers_daemon_is_asked_without_any_flag() {
+    let errand = Errand::new();
+    let text = "[[models]]\nid = \"local/silent\"\nbase_url = \"http://127.0.0.1:1/v1\"\n\
+                input_per_million = \"1.5\"\noutput_per_million = \"6\"\n";
+    let file = errand.file("models.toml", text);
+    let daemon = Daemon::start(&errand, &["dev", "--listen", "127.0.0.1:0", "--config", &file]);
+    let shown = errand.json(&["models", "list"]);
+    let ids: Vec<&Value> = shown["data"].as_array().unwrap().iter().map(|it| &it["id"]).collect();
+    assert_eq!(ids, ["local/silent", "offline/echo", "offline/extract", "offline/lorem-stream"]);
+    let tokens = ["--input-tokens", "1000", "--output-tokens", "1"];
+    let price = errand.json(&[&["models", "price", "local/silent"][..], &tokens].concat());
+    assert_eq!(price["cost"], "0.001506");
+    assert_eq!(errand.json(&["models", "test", "offline/echo"])["ok"], true);
+    for how in [
+        &["chat", "--model", "offline/echo", "hello"][..],
+        &["chat", "--model", "offline/echo", "--no-stream", "hello"],
+    ] {
+        let done = errand.run(how);
+        assert_eq!(
+            (done.code, done.out.as_str()),
+            (Some(0), "[offline model] hello\n"),
+            "{done:?}"
+        );
+        assert!(done.err.starts_with("offline/echo: 0 EUR for 1 + "), "{done:?}");
+    }
+    errand.refusal(5, &["models", "price", "no/such"]);
+    errand.refusal(5, &["chat", "--model", "no/such", "hello"]);
+    let silent = errand.run(&["chat", "hello"]);
+    assert_eq!((silent.code, silent.out.as_str()), (Some(1), ""), "{silent:?}");
+    daemon.stop();
+}

@@ -81,11 +81,63 @@ async fn a_ledger_is_read_from_its_end_in_pages() {
     let page = admin(&house).get(&format!("{path}?limit=2&before=3")).await.json();
     let numbers: Vec<_> = page["data"].as_array().unwrap().iter().map(|it| &it["seq"]).collect();
     assert_eq!(numbers, [2, 1]);
-    for query in ["limit=0", "limit=201", "before=x", "before=-1", "x=1"] {
+    assert_eq!(page["next_before"], json!(null));
+    let page = admin(&house).get(&format!("{path}?limit=2")).await.json();
+    assert_eq!(page["next_before"], 3);
+    for query in [
+        "limit=0",
+        "limit=201",
+        "offset=1",
+        "before=x",
+        "before=-1",
+        "kind=gift",
+        "kind=charge&kind=credit",
+        "key=x",
+        "since=yesterday",
+        "until=2026-01-01",
+        "x=1",
+    ] {
         let refused = admin(&house).get(&format!("{path}?{query}")).await;
         assert_eq!((refused.status, refused.code().as_str()), (400, "invalid_query"), "{query}");
     }
     house.examine().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_ledger_is_filtered_by_kind_key_and_time() {
+    let house = House::new().await;
+    let (second, second_id) = house.key_of(house.account, "agents", None).await;
+    for key in [&house.key, &second, &house.key] {
+        house.clock.sleep(std::time::Duration::from_hours(24)).await;
+        house.run_as(key, json!({})).await;
+        house.settle().await;
+    }
+    let ask = async |query: &str| {
+        let path = format!("/accounts/{}/ledger?{query}", house.account);
+        let page = admin(&house).get(&path).await.json();
+        let seqs = page["data"].as_array().unwrap().iter().map(|it| it["seq"].as_u64().unwrap());
+        (seqs.collect::<Vec<_>>(), page["next_before"].as_u64())
+    };
+    for (query, expected) in [
+        (String::new(), vec![4, 3, 2, 1]),
+        ("kind=charge".to_owned(), vec![4, 3, 2]),
+        ("kind=credit".to_owned(), vec![1]),
+        ("kind=debit".to_owned(), vec![]),
+        (format!("key={}", house.key_id), vec![4, 2]),
+        (format!("key={second_id}"), vec![3]),
+        (format!("key={}", house.account), vec![]),
+        (format!("kind=credit&key={second_id}"), vec![]),
+        ("since=2026-01-03T00:00:00Z".to_owned(), vec![4, 3]),
+        ("until=2026-01-03T00:00:00Z".to_owned(), vec![2, 1]),
+        ("since=2026-01-02T00:00:00Z&until=2026-01-03T00:00:00%2B00:00".to_owned(), vec![2]),
+        ("since=2027-01-01T00:00:00Z".to_owned(), vec![]),
+    ] {
+        assert_eq!(ask(&query).await, (expected, None), "{query}");
+    }
+    let keyed = format!("key={}&limit=1", house.key_id);
+    assert_eq!(ask(&keyed).await, (vec![4], Some(4)));
+    assert_eq!(ask(&format!("{keyed}&before=4")).await, (vec![2], Some(2)), "a look may find none");
+    assert_eq!(ask(&format!("{keyed}&before=2")).await, (vec![], None));
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,6 +207,8 @@ async fn nobody_but_the_daemons_user_and_the_superuser_gets_anything() {
         ("GET", format!("/accounts/{id}")),
         ("GET", format!("/accounts/{id}/ledger")),
         ("GET", "/keys".to_owned()),
+        ("GET", format!("/keys/{}", house.key_id)),
+        ("POST", format!("/keys/{}/update", house.key_id)),
         ("POST", "/accounts".to_owned()),
         ("POST", format!("/accounts/{id}/credit")),
         ("POST", "/keys".to_owned()),

@@ -27,20 +27,27 @@ fn audit(body: Vec<u8>) -> Audit {
     examine(fetched, &Patience::endless()).unwrap()
 }
 
-/// Audits a page and writes both reports, within two seconds.
+/// What this thread has used of a processor; other work on the machine does not count.
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    let seconds = u64::try_from(time.tv_sec).unwrap();
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap())
+}
+
+/// Audits a page and writes both reports, within two seconds of a processor.
 #[track_caller]
 fn check_soon(name: &str, page: &str) {
-    let start = Clock::host().mark();
+    let start = processor_time();
     let audit = audit(page.as_bytes().to_vec());
     let (text, json) = (report::of(&audit), result::of(&audit).to_string());
-    let spent = start.elapsed();
+    let spent = processor_time() - start;
     assert!(spent < Duration::from_secs(2), "{name}: {spent:?}");
     assert!(text.chars().count() <= OUTPUT_CHARS_MAX, "{name}: {}", text.len());
     assert!(json.len() <= RESULT_BYTES_MAX, "{name}: {}", json.len());
 }
 
 #[test]
-fn hostile_pages_are_audited_within_two_seconds() {
+fn hostile_pages_are_audited_within_two_seconds_of_a_processor() {
     let many = |count: u32, part: &str| part.repeat(usize::try_from(count).unwrap());
     let attributes: String = (0..60_000).map(|it| format!(" a{it}=1")).collect();
     let nested = "{\"@type\":\"Product\",\"offers\":[".to_owned() + &many(120, "[");

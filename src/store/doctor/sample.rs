@@ -175,6 +175,8 @@ pub(super) fn key(account: AccountId) -> KeyRecord {
         created_at: NOW,
         expires_at: None,
         revoked_at: None,
+        last_used_at: None,
+        restrictions: Arc::default(),
     }
 }
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use errand::agents::{Agent, Bench, Entry, InputError, Task};
-use errand::app::keys;
+use errand::app::keys::{self, NewKey};
 use errand::app::limiter::{Rate, Rates};
 use errand::domain::account::Rights;
 use errand::domain::money::Amount;
 use errand::domain::outcome::Work;
+use errand::domain::restrictions::{KindName, Only, Restrictions, origin};
 use errand::inbound::Peer;
 use errand::outbound::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -139,6 +140,31 @@ async fn receivers(found: &mut Found) {
     let body = json!({ "since": "2025-12-31T00:00:00Z" });
     let reply = house.ask("POST", &format!("{HOOKS}/{id}/recover"), Some(body)).await;
     found.note("a receiver that is disabled", 400, "receiver_disabled", &reply);
+    house.examine().await;
+}
+
+/// Keys that are not meant for what they are used for.
+async fn restricted_keys(found: &mut Found) {
+    let house = House::new().await;
+    let keys_of = async |restrictions| {
+        let new = NewKey {
+            account: house.account,
+            name: "bound",
+            rights: Rights::parse("agents").unwrap(),
+            lifetime: None,
+            restrictions,
+        };
+        keys::create_restricted(house.daemon().app(), new).await.unwrap().0
+    };
+    let networks = Only::new(vec![origin("192.0.2.0/24").unwrap()]);
+    let key = keys_of(Restrictions { networks, ..Restrictions::default() }).await;
+    let reply = house.ask_as(key.reveal(), "GET", RUNS, None).await;
+    found.note("a key in a foreign network", 403, "ip_not_allowed", &reply);
+    let kinds = Only::new(vec![KindName::parse("other").unwrap()]);
+    let key = keys_of(Restrictions { kinds, ..Restrictions::default() }).await;
+    let body = json!({ "kind": KIND, "input": {} });
+    let reply = house.ask_as(key.reveal(), "POST", RUNS, Some(body)).await;
+    found.note("a key for other kinds", 403, "kind_not_allowed", &reply);
     house.examine().await;
 }
 
@@ -316,6 +342,7 @@ async fn every_row_of_the_table_is_the_answer_to_some_request() {
     let mut found = Found::default();
     wrong_requests(&mut found).await;
     wrong_callers(&mut found).await;
+    restricted_keys(&mut found).await;
     receivers(&mut found).await;
     schedules(&mut found).await;
     limits(&mut found).await;

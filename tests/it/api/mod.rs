@@ -9,5 +9,6 @@ mod keys;
 mod lists;
 mod pages;
 mod rates;
+mod restrictions;
 mod routes;
 mod runs;

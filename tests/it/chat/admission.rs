@@ -4,6 +4,8 @@
 //! each operation must do exactly what the model says. At the same time with others, what was
 //! acknowledged must add up, and nothing is refused that all of them together could have had.
 
+use std::sync::Arc;
+
 use errand::app::chats::{self, Chat};
 use errand::app::runs::{self, NewRun};
 use errand::app::{Error, accounts};
@@ -121,9 +123,15 @@ impl Story {
         Self { house, balance: START, runs: Vec::new(), chats: Vec::new(), is_well: true }
     }
 
-    const fn caller(&self) -> Caller {
+    fn caller(&self) -> Caller {
         let (account, key) = (self.house.account, self.house.key_id);
-        Caller { account, key, rights: Rights::NONE, currency: Currency::EUR }
+        Caller {
+            account,
+            key,
+            rights: Rights::NONE,
+            currency: Currency::EUR,
+            restrictions: Arc::default(),
+        }
     }
 
     fn held(&self) -> i64 {

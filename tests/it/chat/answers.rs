@@ -21,7 +21,7 @@ async fn an_answer_is_whole_and_says_what_it_cost() {
     let sent = upstream.seen().concat();
     golden("chat/whole.txt", &format!("{shown}\n## what the upstream was asked\n{sent}\n"));
     check_charged(&house, "0.000009").await;
-    let entry = &entries(&house)[0];
+    let entry = &entries(&house).await[0];
     let id = reply.json()["id"].as_str().unwrap().replace("chatcmpl-", "").replace('-', "");
     let reference: String = entry.reference.unwrap().iter().map(|it| format!("{it:02x}")).collect();
     assert_eq!((reference, entry.note.as_str()), (id, "ours"));
@@ -54,7 +54,7 @@ async fn what_the_upstream_does_not_count_is_estimated_and_says_so() {
     });
     assert_eq!(reply["usage"], usage);
     check_charged(&house, "0.000013").await;
-    assert_eq!(entries(&house)[0].usage.unwrap().source, CountSource::Estimate);
+    assert_eq!(entries(&house).await[0].usage.unwrap().source, CountSource::Estimate);
 }
 
 /// Source: the contract, section 4: charge = min(actual, hold).
@@ -65,7 +65,7 @@ async fn tokens_that_cannot_have_been_used_are_the_operators() {
     assert_eq!(reply["usage"]["prompt_tokens"], 85);
     assert_eq!(reply["usage"]["cost"], "0.000103");
     check_charged(&house, "0.000103").await;
-    assert_eq!(entries(&house)[0].usage.unwrap().unbilled.to_string(), "0.999915");
+    assert_eq!(entries(&house).await[0].usage.unwrap().unbilled.to_string(), "0.999915");
     let counters = house.metrics().get("/metrics").await.text;
     assert!(counters.contains("clamped"), "{counters}");
 }

@@ -83,7 +83,7 @@ async fn who_does_not_read_is_let_go_and_pays_for_what_was_handed_over() {
     house.clock.sleep(Duration::from_mins(3)).await;
     assert_eq!(upstream.left(), 1);
     assert_eq!(house.money().await.1, "0");
-    let found = entries(&house);
+    let found = entries(&house).await;
     assert_eq!(found.len(), 1);
     house.examine().await;
     drop(connection);

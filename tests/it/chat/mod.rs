@@ -11,7 +11,7 @@ mod shop;
 mod streams;
 mod times;
 
-use errand::app::accounts;
+use errand::app::entries::{self, Filter};
 use errand::domain::ledger::Entry;
 use serde_json::Value;
 
@@ -43,8 +43,10 @@ async fn chat(house: &House, extra: &Value) -> Reply {
 }
 
 /// The entries of the house's account but the first credit, oldest first.
-fn entries(house: &House) -> Vec<Entry> {
-    let mut found = accounts::entries(house.daemon().app(), house.account, None, 1000).unwrap();
+async fn entries(house: &House) -> Vec<Entry> {
+    let all = Filter::default();
+    let page = entries::list(house.daemon().app(), house.account, all, None, 1000).await.unwrap();
+    let mut found = page.entries;
     found.reverse();
     found.split_off(1)
 }
@@ -52,13 +54,13 @@ fn entries(house: &House) -> Vec<Entry> {
 /// Nothing was charged and nothing is held.
 async fn check_nothing_charged(house: &House) {
     assert_eq!(house.money().await, ("10".into(), "0".into(), "10".into()));
-    assert_eq!(entries(house).len(), 0);
+    assert_eq!(entries(house).await.len(), 0);
     house.examine().await;
 }
 
 /// So much was charged, in one entry, and nothing is held.
 async fn check_charged(house: &House, amount: &str) {
-    let found = entries(house);
+    let found = entries(house).await;
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0].amount.to_string(), format!("-{amount}"));
     let (balance, held, available) = house.money().await;

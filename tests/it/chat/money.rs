@@ -105,7 +105,7 @@ async fn of_200_chats_at_once_those_that_can_be_paid_reach_the_upstream() {
         house.settle().await;
         let rest = "0.002084999".to_owned();
         assert_eq!(house.money().await, (rest.clone(), "0".into(), rest));
-        assert_eq!(entries(&house).len(), 10);
+        assert_eq!(entries(&house).await.len(), 10);
         house.examine().await;
     }
 }
