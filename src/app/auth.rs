@@ -131,7 +131,10 @@ impl KeyTable {
             let used_at = held.used_at().filter(|it| Some(*it) > held.record.last_used_at)?;
             Some((*hash, used_at))
         });
-        unsaved.take(max).collect()
+        let mut uses: Vec<_> = unsaved.take(max).collect();
+        // The same uses are the same commit.
+        uses.sort_unstable_by_key(|(hash, _)| *hash.as_bytes());
+        uses
     }
 
     /// Notes what the disk knows of the uses of keys.

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::support::Errand;
 
 /// Every verb that has a help of its own.
-const VERBS: [&str; 42] = [
+const VERBS: [&str; 44] = [
     "",
     "try",
     "dev",
@@ -17,6 +17,8 @@ const VERBS: [&str; 42] = [
     "key",
     "key create",
     "key list",
+    "key show",
+    "key update",
     "key revoke",
     "balance",
     "balance credit",
@@ -108,6 +110,9 @@ fn a_wrong_call_ends_with_2_and_says_what_was_meant() {
     assert!(errand.refusal(2, &["serve", "--lisen", "x"]).contains("'--listen'"));
     assert!(errand.refusal(2, &["account", "create"]).contains("--name"));
     assert!(errand.refusal(2, &["status", "--output", "xml"]).contains("json"));
+    assert!(errand.refusal(2, &["status", "--output", "csv"]).contains("balance ledger"));
+    errand.refusal(2, &["balance", "ledger", "id", "--kind", "gift"]);
+    errand.refusal(2, &["balance", "ledger", "id", "--all", "--limit", "5"]);
     errand.refusal(2, &["balance", "ledger", "id", "--limit", "1000"]);
     errand.refusal(2, &["dev", "--ephemeral", "--data-dir", "x"]);
     assert!(errand.left_behind().is_empty());

@@ -16,6 +16,7 @@ mod admin;
 mod config;
 mod dev;
 mod help;
+mod keys;
 mod models;
 mod schedule;
 mod serve;
