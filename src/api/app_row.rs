@@ -17,15 +17,15 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
             let message = "There is no agent of that kind. GET /v1/agents/ lists the kinds.";
             bad("unknown_kind", message).about("kind")
         }
-        app::Error::KindNotAllowed => {
-            let message =
-                "The API key is not meant for that kind. GET /v1/agents/ lists its kinds.";
-            row(403, PERMISSION, "kind_not_allowed", message).about("kind")
-        }
+        app::Error::KindNotAllowed => kind_row(),
         app::Error::Input { param, problem } => field_row(&param, &problem),
         app::Error::Balance { required, available, currency } => {
             balance_row(required, available, currency)
         }
+        app::Error::KeyBudget { required, available, currency, resets_at } => {
+            chat_fault::budget_row(required, available, currency, resets_at)
+        }
+        app::Error::ModelNotAllowed => chat_fault::forbidden_row(),
         app::Error::UnknownModel => chat_fault::unknown_row(),
         app::Error::Chat(refusal) => chat_fault::refusal_row(&refusal),
         app::Error::ChatBalance { required, available, currency, affordable } => {
@@ -73,13 +73,20 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
         app::Error::Amount(problem) => bad("invalid_value", &format!("{problem}.")).about("amount"),
         app::Error::StorageFull => later("storage_full", "The server's disk is full."),
         app::Error::Overloaded => later("overloaded", "The server is overloaded."),
-        app::Error::Internal(_) => row(
-            500,
-            "api_error",
-            "internal_error",
-            "An internal error occurred. It has been logged with this request id.",
-        ),
+        app::Error::Internal(_) => internal_row(),
     }
+}
+
+/// A kind that the key is not meant for.
+fn kind_row() -> Row {
+    let message = "The API key is not meant for that kind. GET /v1/agents/ lists its kinds.";
+    row(403, PERMISSION, "kind_not_allowed", message).about("kind")
+}
+
+/// What went wrong inside.
+fn internal_row() -> Row {
+    let message = "An internal error occurred. It has been logged with this request id.";
+    row(500, "api_error", "internal_error", message)
 }
 
 /// A balance that is too low, and by how much.

@@ -24,7 +24,11 @@ pub(in crate::api) async fn complete(app: &App, request: Request) -> Result<Resp
     let caller = request.caller.clone();
     let patience = patience(&request.head);
     let (head, body) = request.whole(CHAT_BYTES_MAX).await?;
-    let ask = Ask::parse(body, UnknownParameters::Ignore).map_err(Error::Chat)?;
+    let unknown = match caller.restrictions.strict {
+        true => UnknownParameters::Refuse,
+        false => UnknownParameters::Ignore,
+    };
+    let ask = Ask::parse(body, unknown).map_err(Error::Chat)?;
     let offer = chats::find(app, &caller, &ask.model)?;
     let most = offer.model.times.total(ask.reply, patience);
     head.extend(most.saturating_add(SETTLE_MARGIN));

@@ -4,9 +4,10 @@
 
 use serde_json::json;
 
-use crate::api::row::{INVALID, OVERLOADED, RATE, Row, bad, row};
+use crate::api::row::{INVALID, OVERLOADED, PERMISSION, RATE, Row, bad, row};
 use crate::domain::chat::Refusal;
 use crate::domain::money::{Amount, Currency};
+use crate::domain::time::Timestamp;
 use crate::models::Fault;
 
 /// A request that is not taken.
@@ -18,6 +19,31 @@ pub(in crate::api) fn refusal_row(refusal: &Refusal) -> Row {
 pub(in crate::api) fn unknown_row() -> Row {
     let message = "There is no such model. GET /v1/models lists the models.";
     row(404, INVALID, "model_not_found", message).about("model")
+}
+
+/// A model that the key is not meant for.
+pub(in crate::api) fn forbidden_row() -> Row {
+    let message = "The API key is not allowed to use this model.";
+    row(403, PERMISSION, "model_not_allowed", message).about("model")
+}
+
+/// A budget of a key that is used up.
+pub(in crate::api) fn budget_row(
+    required: Amount,
+    available: Amount,
+    currency: Currency,
+    resets_at: Option<Timestamp>,
+) -> Row {
+    let message = format!(
+        "The budget of the API key is too low: {required} {currency} needed, {available} {currency} left."
+    );
+    let details = json!({
+        "required": required.to_string(),
+        "available": available.to_string(),
+        "currency": currency.as_str(),
+        "resets_at": resets_at.map(|it| it.to_string()),
+    });
+    row(402, "billing_error", "budget_exceeded", &message).detailed(details)
 }
 
 /// Too many chats of one key.

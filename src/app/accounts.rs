@@ -99,6 +99,9 @@ pub async fn credit(
 pub(in crate::app) fn held_back(error: HoldError, currency: Currency) -> Error {
     match error {
         HoldError::Refused(error) => refusal(error, currency),
+        HoldError::Budget(available) => {
+            refusal(BalanceError::Short { required: available, available }, currency)
+        }
         HoldError::Store(error) => error.into(),
     }
 }

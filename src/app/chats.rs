@@ -17,7 +17,7 @@ use crate::domain::ledger::{ChatUsage, Entry, EntryKind};
 use crate::domain::money::{Amount, Currency};
 use crate::models::{self, Answer, Ask, End, Fault, Model, Piece};
 use crate::store::ledger::{self, Line};
-use crate::store::{self, NotReserved, Reservation};
+use crate::store::{self, NotReserved, Reservation, Spender};
 
 /// The name of a chat.
 pub type ChatId = Id<id::Chat>;
@@ -51,7 +51,8 @@ pub struct Chat {
 /// The models that the caller can talk to, in the order of their names.
 #[must_use]
 pub fn offers(app: &App, caller: &Caller) -> Vec<Offer> {
-    app.0.models.list().filter_map(|it| app.offer(caller, it)).collect()
+    let allowed = app.0.models.list().filter(|it| caller.restrictions.allows_model(it.id.as_str()));
+    allowed.filter_map(|it| app.offer(caller, it)).collect()
 }
 
 /// The model of that name.
@@ -83,12 +84,16 @@ pub async fn begin(
     patience: Option<Duration>,
 ) -> Result<Chat, Error> {
     let offer = find(app, caller, &request.model)?;
+    if !caller.restrictions.allows_model(&request.model) {
+        return Err(Error::ModelNotAllowed);
+    }
     request.check(offer.model.capabilities).map_err(Error::Chat)?;
     let bound = offer.model.sizes.bound(&request);
     if Count::estimate(&request, 0).usage.prompt_tokens > offer.model.sizes.context_window() {
         return Err(Error::Model(Fault::ContextLength));
     }
-    let place = app.0.in_flight.enter(caller.key, app.0.settings.chats_in_flight)?;
+    let at_once = caller.restrictions.concurrency.or(app.0.settings.chats_in_flight);
+    let place = app.0.in_flight.enter(caller.key, at_once)?;
     let hold = app.promise(caller, &offer, &bound)?;
     let id = app.0.entropy.id(app.0.clock.now());
     let request = Arc::new(request);
@@ -239,9 +244,17 @@ impl App {
         let Some(most) = offer.price.hold(bound) else {
             return Err(refused(Amount::MAX, Amount::ZERO));
         };
-        match self.0.store.reserve(caller.account, most) {
+        let (now, budget) = (self.0.clock.now(), caller.restrictions.budget);
+        let spender = Spender { account: caller.account, key: caller.key, budget, now };
+        match self.0.store.reserve(spender, most) {
             Ok(reservation) => Ok(Some(reservation)),
             Err(NotReserved::Short(available)) => Err(refused(most, available)),
+            Err(NotReserved::Budget(available)) => Err(Error::KeyBudget {
+                required: most,
+                available,
+                currency: caller.currency,
+                resets_at: budget.and_then(|it| it.period().resets_at(now)),
+            }),
             Err(NotReserved::Store(error)) => Err(error.into()),
         }
     }

@@ -7,6 +7,7 @@ use crate::domain::cron::CronError;
 use crate::domain::limits::NAME_CHARS_MAX;
 use crate::domain::money::{Amount, Currency};
 use crate::domain::receiver::UrlReason;
+use crate::domain::time::Timestamp;
 use crate::models::Fault;
 use crate::store;
 
@@ -35,6 +36,19 @@ pub enum Error {
         /// What both are counted in.
         currency: Currency,
     },
+    /// The budget of the key does not allow it.
+    KeyBudget {
+        /// What is needed.
+        required: Amount,
+        /// What is left of the budget.
+        available: Amount,
+        /// What both are counted in.
+        currency: Currency,
+        /// When the budget begins anew; never when `None`.
+        resets_at: Option<Timestamp>,
+    },
+    /// The key is not meant for that model.
+    ModelNotAllowed,
     /// There is no such model, or it has no price in the account's currency.
     UnknownModel,
     /// A chat asks for something that is not taken.
@@ -132,6 +146,8 @@ impl Error {
             | Self::KindNotAllowed
             | Self::Input { .. }
             | Self::Balance { .. }
+            | Self::KeyBudget { .. }
+            | Self::ModelNotAllowed
             | Self::UnknownModel
             | Self::Chat(_)
             | Self::ChatBalance { .. }
@@ -205,6 +221,11 @@ impl fmt::Display for Error {
                     "the balance is too low: {required} {currency} needed, {available} available"
                 )
             }
+            Self::KeyBudget { required, available, currency, .. } => write!(
+                f,
+                "the key's budget is too low: {required} {currency} needed, {available} left"
+            ),
+            Self::ModelNotAllowed => f.write_str("the key is not meant for that model"),
             Self::UnknownModel => f.write_str("there is no model of that name"),
             Self::Chat(refusal) => write!(f, "{refusal}"),
             Self::ChatBalance { required, available, currency, .. } => write!(
@@ -249,6 +270,8 @@ impl std::error::Error for Error {
             | Self::KindNotAllowed
             | Self::Input { .. }
             | Self::Balance { .. }
+            | Self::KeyBudget { .. }
+            | Self::ModelNotAllowed
             | Self::UnknownModel
             | Self::Chat(_)
             | Self::ChatBalance { .. }

@@ -11,12 +11,14 @@ use crate::app::news;
 use crate::app::settle::{self, End, Ended};
 use crate::app::{App, Error};
 use crate::domain::account::Caller;
+use crate::domain::budget::Budget;
 use crate::domain::limits::{EXTERNAL_ID_CHARS_MAX, INPUT_BYTES_MAX};
 use crate::domain::money::{Amount, Currency};
 use crate::domain::outcome::Ending;
 use crate::domain::run::{Run, RunId, Status, Trigger};
+use crate::store::ledger::HoldError;
 use crate::store::runs::{Part, find_text};
-use crate::store::{Txn, ledger, queue, runs};
+use crate::store::{Spender, Txn, ledger, queue, runs};
 
 /// What a caller asks for.
 #[derive(Clone, Debug)]
@@ -76,9 +78,21 @@ pub async fn create(app: &App, caller: &Caller, new: NewRun) -> Result<Run, Erro
     });
     let (kept, currency) = (Arc::clone(&run), caller.currency);
     let limit = app.0.settings.pending_runs;
-    app.0.store.write(move |txn| accept(txn, &kept, currency, limit)).await?;
+    let terms = Terms { currency, limit, budget: caller.restrictions.budget };
+    app.0.store.write(move |txn| accept(txn, &kept, terms)).await?;
     app.accepted(&run);
     Ok(Arc::unwrap_or_clone(run))
+}
+
+/// On what terms runs are accepted.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::app) struct Terms {
+    /// What the account's balance counts in.
+    pub(in crate::app) currency: Currency,
+    /// Runs of the account that may wait or run; any number when `None`.
+    pub(in crate::app) limit: Option<u32>,
+    /// What the key may spend.
+    pub(in crate::app) budget: Option<Budget>,
 }
 
 /// Accepts a run within a transaction: the record, its hold and its place in the queue.
@@ -87,18 +101,25 @@ pub async fn create(app: &App, caller: &Caller, new: NewRun) -> Result<Run, Erro
 ///
 /// # Errors
 ///
-/// [`Error::QueueFull`] when `limit` runs of the account wait or run, [`Error::Balance`].
-pub(in crate::app) fn accept(
-    txn: &mut Txn<'_>,
-    run: &Run,
-    currency: Currency,
-    limit: Option<u32>,
-) -> Result<(), Error> {
+/// [`Error::QueueFull`] when `limit` runs of the account wait or run, [`Error::Balance`],
+/// [`Error::KeyBudget`].
+pub(in crate::app) fn accept(txn: &mut Txn<'_>, run: &Run, terms: Terms) -> Result<(), Error> {
+    let Terms { currency, limit, budget } = terms;
     let wallet = ledger::find_in(txn, run.account)?;
     if let Some(limit) = limit.filter(|it| wallet.active_runs >= *it) {
         return Err(Error::QueueFull { limit });
     }
-    ledger::hold(txn, run.account, run.hold).map_err(|it| held_back(it, currency))?;
+    let now = run.created_at;
+    let spender = run.key.map(|key| Spender { account: run.account, key, budget, now });
+    ledger::hold(txn, run.account, run.hold, spender).map_err(|error| match error {
+        HoldError::Budget(available) => Error::KeyBudget {
+            required: run.hold,
+            available,
+            currency,
+            resets_at: budget.and_then(|it| it.period().resets_at(now)),
+        },
+        error @ (HoldError::Refused(_) | HoldError::Store(_)) => held_back(error, currency),
+    })?;
     runs::insert(txn, run)?;
     queue::enqueue(txn, run)?;
     Ok(())

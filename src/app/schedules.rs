@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::app::runs::{self, input_error};
+use crate::app::runs::{self, Terms, input_error};
 use crate::app::{App, Error};
 use crate::domain::account::Owner;
 use crate::domain::cron::Cron;
@@ -246,11 +246,12 @@ pub async fn run_now(app: &App, owner: Owner, id: ScheduleId) -> Result<Run, Err
     let now = app.0.clock.now();
     let blank = Run::of_schedule(&schedule, app.0.entropy.id(now), price, now);
     let run = Run { key: owner.key, trigger: Trigger::RunNow { schedule: id }, ..blank };
+    let budget = owner.key.and_then(|it| app.0.keys.restrictions(it)).and_then(|it| it.budget);
     let (currency, limit) = (owner.currency, app.0.settings.pending_runs);
     let accept = app.0.store.write(move |txn| {
         let before = schedules::find(txn, owner.account, id)?.ok_or(Error::NotFound)?;
         let run = Run { input: before.input.clone(), ..run.clone() };
-        runs::accept(txn, &run, currency, limit)?;
+        runs::accept(txn, &run, Terms { currency, limit, budget })?;
         let mut after = before.clone();
         after.last_run = Some(LastRun { id: run.id, at: now });
         schedules::put(txn, Some(&before), &after)?;

@@ -83,6 +83,9 @@ pub(in crate::app) fn settle(
     let wallet = ledger::find_in(txn, run.account)?;
     let after = wallet.balance.capture(run.hold, charge).map_err(store::Error::from)?;
     let active = wallet.active_runs.saturating_sub(1);
+    if let Some(key) = run.key {
+        ledger::capture_of_key(txn, key, run.hold, charge, now)?;
+    }
     if charge == Amount::ZERO {
         ledger::put(txn, run.account, after, active)?;
         return Ok(());

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use crate::app::runs::accept;
+use crate::app::runs::{Terms, accept};
 use crate::app::{App, Error};
 use crate::domain::cron::Cron;
 use crate::domain::run::{Run, RunId, Trigger};
@@ -233,7 +233,9 @@ impl Desk<'_> {
         let blank = Run::of_schedule(schedule, id, price, self.now);
         let trigger = Trigger::Schedule { schedule: schedule.id, scheduled_for: slot };
         let run = Run { trigger, ..blank };
-        match accept(txn, &run, account.currency, inner.settings.pending_runs) {
+        let limit = inner.settings.pending_runs;
+        let terms = Terms { currency: account.currency, limit, budget: None };
+        match accept(txn, &run, terms) {
             Ok(()) => Ok(run),
             Err(Error::Balance { .. }) => Err(Refused::Slot(Verdict::SkippedBalance)),
             Err(Error::QueueFull { .. }) => Err(Refused::Slot(Verdict::SkippedQueueFull)),

@@ -155,6 +155,8 @@ impl From<app::Error> for Failure {
             | app::Error::TooManyKeys { .. }
             | app::Error::Balance { .. }
             | app::Error::ChatBalance { .. }
+            | app::Error::KeyBudget { .. }
+            | app::Error::ModelNotAllowed
             | app::Error::TooManyChats { .. }
             | app::Error::Model(_)
             | app::Error::Amount(_)

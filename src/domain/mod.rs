@@ -34,6 +34,7 @@ pub mod schedule;
 mod schedule_words;
 pub mod slot;
 mod slots;
+pub mod spend;
 
 pub mod delivery;
 pub mod due;

@@ -13,7 +13,8 @@ use crate::store::handle::{Handle, Health};
 use crate::store::ledger;
 use crate::store::open::{self, Options};
 use crate::store::operation::Write;
-use crate::store::till::{NotReserved, Reservation};
+use crate::store::spends;
+use crate::store::till::{NotReserved, Reservation, Spender};
 use crate::store::txn::Txn;
 use crate::store::view::View;
 use crate::store::writer::Writer;
@@ -114,17 +115,21 @@ impl Store {
         task.await.unwrap_or_else(|_| Err(Error::Bug("a read panicked").into()))
     }
 
-    /// Promises `amount` of an account's balance, until the reservation is dropped.
+    /// Promises `amount` of an account's balance and of its key's budget, until the reservation is
+    /// dropped.
     ///
     /// What is promised is not there for anybody else, and is forgotten with the process.
     ///
     /// # Errors
     ///
     /// [`NotReserved`] says how much there is.
-    pub fn reserve(&self, account: AccountId, amount: Amount) -> Result<Reservation, NotReserved> {
-        self.writer.till().reserve(account, amount, || {
-            self.read(|view| Ok(ledger::find(view, account)?.balance.available()))
-        })
+    pub fn reserve(&self, spender: Spender, amount: Amount) -> Result<Reservation, NotReserved> {
+        self.writer.till().reserve(
+            spender,
+            amount,
+            || self.read(|view| Ok(ledger::find(view, spender.account)?.balance.available())),
+            || self.read(|view| spends::find(view, spender.key)),
+        )
     }
 
     /// What is promised of an account's balance now.

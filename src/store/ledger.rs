@@ -6,15 +6,15 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::account::{AccountId, KeyId};
-use crate::domain::chat::{CountSource, Usage};
 use crate::domain::ledger::{Balance, BalanceError, ChatUsage, Entry, EntryKind};
 use crate::domain::money::Amount;
 use crate::domain::time::Timestamp;
-use crate::store::codec::{self, Record};
+use crate::store::codec::Record;
+use crate::store::entry_row::{entry, entry_row};
 use crate::store::error::Error;
-use crate::store::key::{Key, Parts};
-use crate::store::schedules::{code, meant};
+use crate::store::key::Key;
 use crate::store::tables::Table;
+use crate::store::till::Spender;
 use crate::store::txn::Txn;
 use crate::store::view::{self, Tables};
 
@@ -35,36 +35,6 @@ impl WalletRow {
     pub(in crate::store) fn available(&self) -> Amount {
         self.amount.minus(self.held).unwrap_or(Amount::ZERO)
     }
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct EntryRow {
-    at: Timestamp,
-    kind: EntryKindRow,
-    pub(in crate::store) amount: Amount,
-    pub(in crate::store) balance_after: Amount,
-    reference: Option<[u8; 16]>,
-    key: Option<KeyId>,
-    note: String,
-    usage: Option<UsageRow>,
-}
-
-impl Record for EntryRow {}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct UsageRow {
-    prompt_tokens: u64,
-    completion_tokens: u64,
-    source: u8,
-    unbilled: Amount,
-}
-
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-enum EntryKindRow {
-    Credit,
-    Debit,
-    Charge,
-    Chat,
 }
 
 /// What an account has and has under way.
@@ -143,10 +113,24 @@ pub fn put(
 /// # Errors
 ///
 /// [`HoldError::Refused`] when there is not enough, and nothing is written then.
-pub fn hold(txn: &mut Txn<'_>, account: AccountId, price: Amount) -> Result<(), HoldError> {
+pub fn hold(
+    txn: &mut Txn<'_>,
+    account: AccountId,
+    price: Amount,
+    key: Option<Spender>,
+) -> Result<(), HoldError> {
     let row = txn.wallet(account)?.unwrap_or_default();
     let before = wallet(Some(&row))?;
+    let spent = key.map(|it| txn.spend(it.key).map(|spend| (it, spend))).transpose()?;
     txn.change_wallet(account, |drawer| {
+        if let Some((Spender { key, budget: Some(budget), now, .. }, spend)) = spent {
+            let left = budget.amount().minus(spend.used(budget, now));
+            let left = left.and_then(|it| it.minus(drawer.promised_of(key)));
+            let left = left.unwrap_or(Amount::ZERO).max(Amount::ZERO);
+            if price > left {
+                return Err(HoldError::Budget(left));
+            }
+        }
         let free = before.balance.available().minus(drawer.promised(account));
         let available = free.unwrap_or(Amount::ZERO).max(Amount::ZERO);
         if price > available {
@@ -154,9 +138,33 @@ pub fn hold(txn: &mut Txn<'_>, account: AccountId, price: Amount) -> Result<(), 
             return Err(HoldError::Refused(short));
         }
         let after = before.balance.hold(price).map_err(HoldError::Refused)?;
+        if let Some((Spender { key, .. }, spend)) = spent {
+            drawer.pend_key(key, spend.hold(price));
+        }
         let active_runs = row.active_runs.saturating_add(1);
         Ok(WalletRow { amount: after.amount(), held: after.held(), active_runs, ..row })
-    })
+    })?;
+    if let Some((Spender { key, .. }, spend)) = spent {
+        txn.put_spend(key, spend.hold(price));
+    }
+    Ok(())
+}
+
+/// Notes for a key that a hold of a run has ended, of which `charge` was taken at `now`.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn capture_of_key(
+    txn: &mut Txn<'_>,
+    key: KeyId,
+    hold: Amount,
+    charge: Amount,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let spend = txn.spend(key)?;
+    txn.put_spend(key, spend.capture(hold, charge, now));
+    Ok(())
 }
 
 /// Why a price was not set aside.
@@ -164,6 +172,8 @@ pub fn hold(txn: &mut Txn<'_>, account: AccountId, price: Amount) -> Result<(), 
 pub enum HoldError {
     /// The balance refuses.
     Refused(BalanceError),
+    /// The budget of the key does; so much is left of it.
+    Budget(Amount),
     /// What the disk says.
     Store(Error),
 }
@@ -221,6 +231,10 @@ pub fn charge(
     let change = after.amount().minus(row.amount);
     let change = change.ok_or(Error::Bug("an entry does not fit"))?;
     txn.put(Table::Ledger, &Key::of(account).u64(seq), &entry_row(line, change, after))?;
+    if let Some(key) = line.key {
+        let spend = txn.spend(key)?;
+        txn.put_spend(key, spend.charge(charge, line.at));
+    }
     txn.change_wallet(account, |drawer| {
         drawer.shrink(reservation, charge);
         Ok(WalletRow { amount: after.amount(), held: after.held(), entries: seq, ..row })
@@ -288,58 +302,6 @@ pub fn sum(tables: &impl Tables, account: AccountId) -> Result<(Amount, u64), Er
         }
     }
     Ok((sum, count))
-}
-
-/// One entry, read from its row.
-pub(crate) fn entry(key: &[u8], value: &[u8]) -> Result<Entry, Error> {
-    let row: EntryRow = codec::decode(Table::Ledger, key, value)?;
-    let mut parts = Parts(key);
-    let seq = parts.take::<16>().and_then(|_| parts.take::<8>()).map(u64::from_be_bytes);
-    Ok(Entry {
-        seq: seq.ok_or(Error::Damaged { table: Table::Ledger.name() })?,
-        at: row.at,
-        kind: match row.kind {
-            EntryKindRow::Credit => EntryKind::Credit,
-            EntryKindRow::Debit => EntryKind::Debit,
-            EntryKindRow::Charge => EntryKind::Charge,
-            EntryKindRow::Chat => EntryKind::Chat,
-        },
-        amount: row.amount,
-        balance_after: row.balance_after,
-        reference: row.reference,
-        key: row.key,
-        note: row.note,
-        usage: row.usage.map(usage).transpose()?,
-    })
-}
-
-fn entry_row(line: &Line, amount: Amount, after: Balance) -> EntryRow {
-    EntryRow {
-        at: line.at,
-        kind: match line.kind {
-            EntryKind::Credit => EntryKindRow::Credit,
-            EntryKind::Debit => EntryKindRow::Debit,
-            EntryKind::Charge => EntryKindRow::Charge,
-            EntryKind::Chat => EntryKindRow::Chat,
-        },
-        amount,
-        balance_after: after.amount(),
-        reference: line.reference,
-        key: line.key,
-        note: line.note.clone(),
-        usage: line.usage.map(|it| UsageRow {
-            prompt_tokens: it.usage.prompt_tokens,
-            completion_tokens: it.usage.completion_tokens,
-            source: code(&CountSource::ALL, it.source),
-            unbilled: it.unbilled,
-        }),
-    }
-}
-
-fn usage(row: UsageRow) -> Result<ChatUsage, Error> {
-    let UsageRow { prompt_tokens, completion_tokens, source, unbilled } = row;
-    let usage = Usage { prompt_tokens, completion_tokens };
-    Ok(ChatUsage { usage, source: meant(&CountSource::ALL, source)?, unbilled })
 }
 
 fn wallet(row: Option<&WalletRow>) -> Result<Wallet, Error> {

@@ -24,6 +24,7 @@ mod writer;
 pub mod meta;
 
 pub mod accounts;
+mod entry_row;
 pub mod keys;
 pub mod ledger;
 pub mod queue;
@@ -41,6 +42,7 @@ pub mod seal;
 
 pub mod baselines;
 pub mod schedules;
+pub mod spends;
 pub mod ticks;
 
 pub mod doctor;
@@ -53,6 +55,6 @@ pub use file::Store;
 pub use handle::Health;
 pub use open::{DataDir, Options, Verify};
 pub use seal::{MasterKey, Seal};
-pub use till::{NotReserved, Reservation};
+pub use till::{NotReserved, Reservation, Spender};
 pub use txn::Txn;
 pub use view::{Rows, Tables, View};

@@ -21,7 +21,7 @@ pub enum Table {
     /// `Ghosts`, because a deleted run counts until its execution has ended.
     Wallets,
     /// Every change of a balance, never changed again.
-    /// Key: account, number from 1 without gaps. Value: `ledger::EntryRow`.
+    /// Key: account, number from 1 without gaps. Value: `entry_row::EntryRow`.
     Ledger,
     /// API keys. Key: SHA-256 of the key. Value: `keys::KeyRow`.
     Keys,
@@ -102,6 +102,8 @@ pub enum Table {
     ///
     /// Invariant: each belongs to a schedule.
     Baselines,
+    /// What each key has spent. Key: key. Value: `spends::SpendRow`.
+    KeySpends,
 }
 
 /// How a table is declared to redb.
@@ -118,7 +120,7 @@ pub(crate) enum Values {
 
 impl Table {
     /// Every table.
-    pub(crate) const ALL: [Self; 28] = [
+    pub(crate) const ALL: [Self; 29] = [
         Self::Meta,
         Self::Accounts,
         Self::Wallets,
@@ -147,6 +149,7 @@ impl Table {
         Self::Ticks,
         Self::ScheduleRuns,
         Self::Baselines,
+        Self::KeySpends,
     ];
 
     /// Its name in the file.
@@ -180,6 +183,7 @@ impl Table {
             Self::Ticks => "ticks-1",
             Self::ScheduleRuns => "schedule-runs-1",
             Self::Baselines => "baselines-1",
+            Self::KeySpends => "key-spends-1",
         }
     }
 
@@ -209,7 +213,8 @@ impl Table {
             | Self::Outbox
             | Self::Schedules
             | Self::Ticks
-            | Self::Baselines => Values::Records,
+            | Self::Baselines
+            | Self::KeySpends => Values::Records,
             Self::RunStates
             | Self::RunLabels
             | Self::Queue

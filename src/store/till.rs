@@ -10,8 +10,11 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::domain::account::AccountId;
+use crate::domain::account::{AccountId, KeyId};
+use crate::domain::budget::Budget;
 use crate::domain::money::Amount;
+use crate::domain::spend::Spend;
+use crate::domain::time::Timestamp;
 use crate::store::error::Error;
 
 /// What is promised, and what can be.
@@ -27,16 +30,50 @@ pub(crate) struct Drawer {
     pending: HashMap<AccountId, Amount>,
     /// The sum of each account's promises.
     promised: HashMap<AccountId, Amount>,
+    /// What is known of keys, as far as it was asked for.
+    keys: HashMap<KeyId, KeyBook>,
     promises: HashMap<u64, Promise>,
     /// Promises that a change under way has made smaller, as they were before.
     shrunk: Vec<(u64, Amount)>,
     next: u64,
 }
 
+/// What is known of a key.
+#[derive(Clone, Copy, Debug, Default)]
+struct KeyBook {
+    /// What it had spent after the last commit.
+    committed: Option<Spend>,
+    /// What it will have spent after the changes that wait for their commit.
+    pending: Option<Spend>,
+    /// The sum of its promises.
+    promised: Amount,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Promise {
     account: AccountId,
+    key: KeyId,
     amount: Amount,
+}
+
+/// Who spends, and how much its key may.
+#[derive(Clone, Copy, Debug)]
+pub struct Spender {
+    /// The account that pays.
+    pub account: AccountId,
+    /// The key that is shown.
+    pub key: KeyId,
+    /// What the key may spend; anything when `None`.
+    pub budget: Option<Budget>,
+    /// The time, which says in which period of the budget it is.
+    pub now: Timestamp,
+}
+
+/// What the accounts and keys that a commit has changed can spend, or have spent.
+#[derive(Debug, Default)]
+pub(crate) struct Spendable {
+    pub(crate) accounts: Vec<(AccountId, Amount)>,
+    pub(crate) keys: Vec<(KeyId, Spend)>,
 }
 
 /// A promise that is kept until this is dropped.
@@ -52,6 +89,8 @@ pub struct Reservation {
 pub enum NotReserved {
     /// There is not enough; so much is there.
     Short(Amount),
+    /// The budget of the key does not allow it; so much is left of it.
+    Budget(Amount),
     /// The balance cannot be read.
     Store(Error),
 }
@@ -61,13 +100,16 @@ impl Till {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Promises `amount` of an account, whose committed balance `read` can read.
+    /// Promises `amount` of an account, whose committed balance `read` can read, and of the budget
+    /// of a key, whose spending `read_key` can read.
     pub(crate) fn reserve(
         self: &Arc<Self>,
-        account: AccountId,
+        spender: Spender,
         amount: Amount,
         read: impl FnOnce() -> Result<Amount, Error>,
+        read_key: impl FnOnce() -> Result<Spend, Error>,
     ) -> Result<Reservation, NotReserved> {
+        let Spender { account, key, budget, now } = spender;
         let mut drawer = self.open();
         if !drawer.committed.contains_key(&account) {
             let committed = read().map_err(NotReserved::Store)?;
@@ -80,22 +122,38 @@ impl Till {
         if amount > available {
             return Err(NotReserved::Short(available.max(Amount::ZERO)));
         }
+        if let Some(budget) = budget {
+            if drawer.keys.get(&key).is_none_or(|it| it.committed.is_none()) {
+                let spend = read_key().map_err(NotReserved::Store)?;
+                drawer.keys.entry(key).or_default().committed = Some(spend);
+            }
+            let left = drawer.left(key, budget, now);
+            if amount > left {
+                return Err(NotReserved::Budget(left.max(Amount::ZERO)));
+            }
+        }
         let id = drawer.next;
         drawer.next = id.wrapping_add(1);
-        drawer.promises.insert(id, Promise { account, amount });
-        drawer.add(account, amount);
+        let promise = Promise { account, key, amount };
+        drawer.promises.insert(id, promise);
+        drawer.add(promise);
         Ok(Reservation { till: Arc::clone(self), id, amount })
     }
 
     /// Notes a commit, with what the accounts that it changed can spend after it.
-    pub(crate) fn committed(&self, after: Vec<(AccountId, Amount)>) {
+    pub(crate) fn committed(&self, after: Spendable) {
         let mut drawer = self.open();
-        for (account, available) in after {
+        for (key, spend) in after.keys {
+            drawer.keys.entry(key).or_default().committed = Some(spend);
+        }
+        drawer.forget_keys();
+        for (account, available) in after.accounts {
             if drawer.committed.len() < ACCOUNTS_KEPT || drawer.committed.contains_key(&account) {
                 drawer.committed.insert(account, available);
             }
         }
         drawer.pending.clear();
+        drawer.keys.values_mut().for_each(|it| it.pending = None);
         drawer.shrunk.clear();
     }
 
@@ -104,6 +162,9 @@ impl Till {
         let mut drawer = self.open();
         drawer.committed.clear();
         drawer.pending.clear();
+        for book in drawer.keys.values_mut() {
+            (book.committed, book.pending) = (None, None);
+        }
         for (id, amount) in std::mem::take(&mut drawer.shrunk).into_iter().rev() {
             drawer.resize(id, amount);
         }
@@ -122,6 +183,32 @@ impl Drawer {
         *least = (*least).min(available);
     }
 
+    /// Notes what a key will have spent after a change that waits for its commit.
+    pub(crate) fn pend_key(&mut self, key: KeyId, spend: Spend) {
+        self.keys.entry(key).or_default().pending = Some(spend);
+    }
+
+    /// What is promised of the budget of a key.
+    pub(crate) fn promised_of(&self, key: KeyId) -> Amount {
+        self.keys.get(&key).map_or(Amount::ZERO, |it| it.promised)
+    }
+
+    /// What is left of the budget of a key; below zero when it was made smaller.
+    fn left(&self, key: KeyId, budget: Budget, now: Timestamp) -> Amount {
+        let book = self.keys.get(&key).copied().unwrap_or_default();
+        let used = |it: Option<Spend>| it.map_or(Amount::ZERO, |it| it.used(budget, now));
+        let used = used(book.committed).max(used(book.pending));
+        let left = budget.amount().minus(used).and_then(|it| it.minus(book.promised));
+        left.unwrap_or(Amount::ZERO)
+    }
+
+    /// Forgets what can be read again, when it is much.
+    fn forget_keys(&mut self) {
+        if self.keys.len() > ACCOUNTS_KEPT {
+            self.keys.retain(|_, it| it.promised > Amount::ZERO || it.pending.is_some());
+        }
+    }
+
     /// Makes a promise smaller by what a change under way charges of it.
     pub(crate) fn shrink(&mut self, id: u64, by: Amount) {
         let Some(promise) = self.promises.get(&id).copied() else { return };
@@ -138,18 +225,25 @@ impl Drawer {
 
     fn resize(&mut self, id: u64, amount: Amount) {
         let Some(promise) = self.promises.get_mut(&id) else { return };
-        let (account, before) = (promise.account, promise.amount);
+        let before = *promise;
         promise.amount = amount;
-        self.take(account, before);
-        self.add(account, amount);
+        self.take(before);
+        self.add(Promise { amount, ..before });
     }
 
-    fn add(&mut self, account: AccountId, amount: Amount) {
+    fn add(&mut self, promise: Promise) {
+        let Promise { account, key, amount } = promise;
         let sum = self.promised(account).plus(amount).unwrap_or(Amount::MAX);
         self.promised.insert(account, sum);
+        let book = self.keys.entry(key).or_default();
+        book.promised = book.promised.plus(amount).unwrap_or(Amount::MAX);
     }
 
-    fn take(&mut self, account: AccountId, amount: Amount) {
+    fn take(&mut self, promise: Promise) {
+        let Promise { account, key, amount } = promise;
+        if let Some(book) = self.keys.get_mut(&key) {
+            book.promised = book.promised.minus(amount).unwrap_or(Amount::ZERO).max(Amount::ZERO);
+        }
         let sum = self.promised(account).minus(amount).unwrap_or(Amount::ZERO);
         if sum > Amount::ZERO {
             self.promised.insert(account, sum);
@@ -177,7 +271,7 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         let mut drawer = self.till.open();
         if let Some(promise) = drawer.promises.remove(&self.id) {
-            drawer.take(promise.account, promise.amount);
+            drawer.take(promise);
         }
     }
 }
@@ -188,6 +282,7 @@ const ACCOUNTS_KEPT: usize = 100_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::budget::Period;
     use crate::domain::id::Id;
 
     const ACCOUNT: AccountId = Id::from_bytes([1; 16]);
@@ -196,11 +291,54 @@ mod tests {
         Amount::from_nanos(nanos)
     }
 
+    const KEY: KeyId = Id::from_bytes([2; 16]);
+
+    fn reserve_of(
+        till: &Arc<Till>,
+        amount: i64,
+        budget: Option<i64>,
+    ) -> Result<Reservation, NotReserved> {
+        let budget = budget.map(|it| Budget::new(nanos(it), Period::None).unwrap());
+        let spender = Spender { account: ACCOUNT, key: KEY, budget, now: Timestamp::EPOCH };
+        let spent = Spend::default().charge(nanos(1), Timestamp::EPOCH);
+        till.reserve(spender, nanos(amount), || Ok(nanos(10)), || Ok(spent))
+    }
+
     fn reserve(till: &Arc<Till>, amount: i64) -> Result<Reservation, Amount> {
-        till.reserve(ACCOUNT, nanos(amount), || Ok(nanos(10))).map_err(|error| match error {
+        reserve_of(till, amount, None).map_err(|error| match error {
             NotReserved::Short(available) => available,
+            NotReserved::Budget(_) => panic!("there is no budget"),
             NotReserved::Store(error) => panic!("{error}"),
         })
+    }
+
+    #[track_caller]
+    fn check_left(till: &Arc<Till>, amount: i64, budget: i64, left: i64) {
+        match reserve_of(till, amount, Some(budget)) {
+            Err(NotReserved::Budget(found)) => assert_eq!(found, nanos(left)),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn no_more_is_promised_than_the_budget_of_the_key_has_left() {
+        let till = Arc::<Till>::default();
+        // One was spent before.
+        let chat = reserve_of(&till, 3, Some(5)).unwrap();
+        check_left(&till, 2, 5, 1);
+        // A run of the same key that is not yet committed counts too.
+        let held = Spend::default().charge(nanos(1), Timestamp::EPOCH).hold(nanos(1));
+        till.open().pend_key(KEY, held);
+        check_left(&till, 1, 5, 0);
+        till.failed();
+        drop(reserve_of(&till, 1, Some(5)).unwrap());
+        drop(chat);
+        drop(reserve_of(&till, 4, Some(5)).unwrap());
+        check_left(&till, 5, 5, 4);
+    }
+
+    fn after(available: i64) -> Spendable {
+        Spendable { accounts: vec![(ACCOUNT, nanos(available))], keys: Vec::new() }
     }
 
     #[test]
@@ -224,7 +362,7 @@ mod tests {
         // A change of the same batch that gives back counts only when it is on disk.
         till.open().pend(ACCOUNT, nanos(9));
         assert_eq!(reserve(&till, 4).unwrap_err(), nanos(3));
-        till.committed(vec![(ACCOUNT, nanos(9))]);
+        till.committed(after(9));
         assert!(reserve(&till, 9).is_ok());
     }
 
@@ -242,7 +380,7 @@ mod tests {
         till.failed();
         assert_eq!(reserve(&till, 3).unwrap_err(), nanos(2));
         charge();
-        till.committed(vec![(ACCOUNT, nanos(7))]);
+        till.committed(after(7));
         assert_eq!(reserve(&till, 3).unwrap_err(), nanos(2));
         drop(chat);
         assert!(reserve(&till, 7).is_ok());

@@ -14,17 +14,18 @@ use std::collections::BTreeMap;
 use redb::ReadableTable as _;
 use redb::WriteTransaction;
 
-use crate::domain::account::AccountId;
-use crate::domain::money::Amount;
+use crate::domain::account::{AccountId, KeyId};
 use crate::domain::receiver::ReceiverId;
+use crate::domain::spend::Spend;
 use crate::store::codec::{self, Record};
 use crate::store::error::Error;
 use crate::store::key::Key;
 use crate::store::ledger::WalletRow;
 use crate::store::receivers::{self, StandingRow};
 use crate::store::runs::{CountKey, CountRow, KindCode};
+use crate::store::spends::{self, SpendRow};
 use crate::store::tables::Table;
-use crate::store::till::{Drawer, Till};
+use crate::store::till::{Drawer, Spendable, Till};
 use crate::store::view::{self, Rows, Tables};
 
 type OpenTable<'t> = redb::Table<'t, &'static [u8], &'static [u8]>;
@@ -39,6 +40,7 @@ pub struct Txn<'t> {
     failure: RefCell<Option<Error>>,
     till: &'t Till,
     wallets: BTreeMap<AccountId, WalletRow>,
+    spends: BTreeMap<KeyId, Spend>,
     counts: BTreeMap<CountKey, CountRow>,
     standings: BTreeMap<(AccountId, ReceiverId), StandingRow>,
     pub(in crate::store) kinds: BTreeMap<String, KindCode>,
@@ -53,6 +55,7 @@ impl<'t> Txn<'t> {
             failure: RefCell::new(None),
             till,
             wallets: BTreeMap::new(),
+            spends: BTreeMap::new(),
             counts: BTreeMap::new(),
             standings: BTreeMap::new(),
             kinds: BTreeMap::new(),
@@ -69,13 +72,17 @@ impl<'t> Txn<'t> {
         self.failure.borrow().clone()
     }
 
-    /// Writes the rows that were kept in memory; what the accounts that were changed can spend
-    /// after it.
-    pub(crate) fn finish(&mut self) -> Result<Vec<(AccountId, Amount)>, Error> {
-        let mut spendable = Vec::with_capacity(self.wallets.len());
+    /// Writes the rows that were kept in memory; what the accounts and keys that were changed can
+    /// spend after it.
+    pub(crate) fn finish(&mut self) -> Result<Spendable, Error> {
+        let mut spendable = Spendable::default();
         for (account, row) in std::mem::take(&mut self.wallets) {
             self.put(Table::Wallets, &Key::of(account), &row)?;
-            spendable.push((account, row.available()));
+            spendable.accounts.push((account, row.available()));
+        }
+        for (key, spend) in std::mem::take(&mut self.spends) {
+            self.put(Table::KeySpends, &Key::of(key), &SpendRow::from(spend))?;
+            spendable.keys.push((key, spend));
         }
         for (count, row) in std::mem::take(&mut self.counts) {
             self.put(Table::RunCounts, &count.key(), &row)?;
@@ -138,6 +145,21 @@ impl<'t> Txn<'t> {
         self.writes = self.writes.saturating_add(1);
         self.wallets.insert(account, row);
         Ok(())
+    }
+
+    /// What a key has spent, as this transaction has left it.
+    pub(in crate::store) fn spend(&self, key: KeyId) -> Result<Spend, Error> {
+        match self.spends.get(&key) {
+            Some(spend) => Ok(*spend),
+            None => spends::find(self, key),
+        }
+    }
+
+    /// Changes what a key has spent.
+    pub(in crate::store) fn put_spend(&mut self, key: KeyId, spend: Spend) {
+        self.till.open().pend_key(key, spend);
+        self.writes = self.writes.saturating_add(1);
+        self.spends.insert(key, spend);
     }
 
     /// How many runs there are of an account, kind and status.

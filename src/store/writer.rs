@@ -13,12 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use redb::{Database, Durability};
 use tokio::runtime;
 
-use crate::domain::account::AccountId;
-use crate::domain::money::Amount;
 use crate::store::error::Error;
 use crate::store::handle::Handle;
 use crate::store::operation::{Applied, Operation};
-use crate::store::till::Till;
+use crate::store::till::{Spendable, Till};
 use crate::store::txn::Txn;
 use crate::sys::clock::Clock;
 use crate::sys::metrics::Metrics;
@@ -49,8 +47,8 @@ struct Leader {
 enum Commit {
     /// Nothing was written.
     Idle,
-    /// It is on disk, and the accounts that it changed can spend so much.
-    Durable(Vec<(AccountId, Amount)>),
+    /// It is on disk, and the accounts and keys that it changed can spend so much.
+    Durable(Spendable),
 }
 
 impl Writer {
@@ -101,7 +99,7 @@ impl Writer {
         let start = self.clock.mark();
         match self.handle.write(|database| transact(database, batch, &self.till)) {
             Ok(Commit::Idle) => {
-                self.till.committed(Vec::new());
+                self.till.committed(Spendable::default());
                 Ok(())
             }
             Ok(Commit::Durable(spendable)) => {

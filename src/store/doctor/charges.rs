@@ -12,7 +12,7 @@ use crate::store::error::Error;
 use crate::store::key::Key;
 use crate::store::tables::Table;
 use crate::store::view::{self, Tables as _, View};
-use crate::store::{ledger, runs};
+use crate::store::{entry_row, runs};
 
 /// Finds entries that charge the same thing twice; whether there is none.
 ///
@@ -30,7 +30,7 @@ pub(super) fn check_once(
         let mut names = HashSet::new();
         for row in view::rows_of(view, Table::Ledger, &Key::of(account))? {
             let (key, value) = row?;
-            let entry = ledger::entry(key.value(), value.value()).ok();
+            let entry = entry_row::entry(key.value(), value.value()).ok();
             let Some(name) = entry.as_ref().and_then(charged) else { continue };
             let share = CRC_32C.of(&[&name]).checked_rem(rounds).unwrap_or(0);
             if share == round && !names.insert(name) {
@@ -54,7 +54,7 @@ pub(super) fn check_prices(
     let mut paid = Some(0_u64);
     for row in view::rows_of(view, Table::Ledger, &Key::of(account))? {
         let (key, value) = row?;
-        let Ok(entry) = ledger::entry(key.value(), value.value()) else {
+        let Ok(entry) = entry_row::entry(key.value(), value.value()) else {
             paid = None;
             continue;
         };

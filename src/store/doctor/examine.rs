@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::domain::account::AccountId;
 use crate::store::disk::Disk;
 use crate::store::doctor::findings::{Findings, Problem};
-use crate::store::doctor::{deliveries, indexes, money, rows, runs, schedules};
+use crate::store::doctor::{deliveries, indexes, money, rows, runs, schedules, spends};
 use crate::store::error::Error;
 use crate::store::file::Store;
 use crate::store::key::{Key, Parts};
@@ -44,6 +44,7 @@ pub fn examine(store: &Store) -> Result<Findings, Error> {
             findings.entries = findings.entries.saturating_add(ledger.entries);
             money::check_runs(view, account, ledger, tally, findings)
         })?;
+        spends::check(view, findings)?;
         indexes::check(view, &kinds, findings)?;
         deliveries::check(view, findings)?;
         schedules::check(view, findings)
@@ -101,7 +102,7 @@ fn read(
 }
 
 /// Gives every account to `look`, also those whose record cannot be read.
-fn each_account(
+pub(super) fn each_account(
     view: &View,
     mut look: impl FnMut(AccountId) -> Result<(), Error>,
 ) -> Result<(), Error> {

@@ -31,7 +31,7 @@ enum Part {
 const fn parts(table: Table) -> &'static [Part] {
     match table {
         Table::Meta | Table::Kinds => &[Part::Rest],
-        Table::Accounts | Table::Wallets | Table::Claims => &[Part::Id],
+        Table::Accounts | Table::Wallets | Table::Claims | Table::KeySpends => &[Part::Id],
         Table::Ledger => &[Part::Id, Part::Long],
         Table::Keys => &[Part::Hash],
         Table::Runs
@@ -92,7 +92,12 @@ pub(super) fn account(table: Table, key: &[u8]) -> Option<AccountId> {
         | Table::ScheduleRuns
         | Table::Baselines => Parts(key).id(),
         Table::DueSchedules => Parts(key.get(8..)?).id(),
-        Table::Meta | Table::Accounts | Table::Keys | Table::Kinds | Table::Claims => None,
+        Table::Meta
+        | Table::Accounts
+        | Table::Keys
+        | Table::Kinds
+        | Table::Claims
+        | Table::KeySpends => None,
     }
 }
 

@@ -21,6 +21,7 @@ mod money;
 mod rows;
 mod runs;
 mod schedules;
+mod spends;
 
 #[cfg(test)]
 mod sample;

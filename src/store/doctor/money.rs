@@ -7,6 +7,7 @@ use crate::store::codec;
 use crate::store::doctor::charges::{self, charged};
 use crate::store::doctor::findings::{Fault, Findings};
 use crate::store::doctor::runs::Tally;
+use crate::store::entry_row;
 use crate::store::error::Error;
 use crate::store::key::Key;
 use crate::store::ledger::{self, Wallet, WalletRow};
@@ -98,7 +99,7 @@ fn add_up(view: &View, account: AccountId, findings: &mut Findings) -> Result<Su
         let (key, value) = row?;
         let mut note = |fault| findings.note(Table::Ledger, key.value(), fault);
         let expected = sum.entries.saturating_add(1);
-        let Ok(entry) = ledger::entry(key.value(), value.value()) else {
+        let Ok(entry) = entry_row::entry(key.value(), value.value()) else {
             (sum.amount, balance, sum.entries) = (None, None, expected);
             continue;
         };
@@ -163,6 +164,7 @@ mod tests {
     use super::*;
     use crate::store::Txn;
     use crate::store::doctor::sample::{ALICE, append, check_problems};
+    use crate::store::entry_row::EntryRow;
 
     fn wallet(account: AccountId, fault: &str) -> String {
         format!("wallets-1 {account}: {fault}")
@@ -191,10 +193,10 @@ mod tests {
 
     /// Changes an entry of Alice's ledger and nothing else.
     #[track_caller]
-    fn check_entry(seq: u64, change: fn(&mut ledger::EntryRow), problems: &[String]) {
+    fn check_entry(seq: u64, change: fn(&mut EntryRow), problems: &[String]) {
         let damage = move |txn: &mut Txn<'_>| {
             let key = Key::of(ALICE).u64(seq);
-            let mut row: ledger::EntryRow = view::record(txn, Table::Ledger, &key)?.unwrap();
+            let mut row: EntryRow = view::record(txn, Table::Ledger, &key)?.unwrap();
             change(&mut row);
             txn.put(Table::Ledger, &key, &row)
         };

@@ -7,11 +7,12 @@ use crate::store::codec::{self, Record};
 use crate::store::delivery_row::DeliveryRow;
 use crate::store::doctor::findings::{Fault, Findings};
 use crate::store::doctor::keys;
+use crate::store::entry_row::EntryRow;
 use crate::store::error::Error;
 use crate::store::events::EventRow;
 use crate::store::key::Key;
 use crate::store::keys::KeyRow;
-use crate::store::ledger::{EntryRow, WalletRow};
+use crate::store::ledger::WalletRow;
 use crate::store::meta::{IdentityRow, SlotsRow};
 use crate::store::outbox::OpenRow;
 use crate::store::queue::ClaimRow;
@@ -20,6 +21,7 @@ use crate::store::run_row::RunRow;
 use crate::store::runs::{CountRow, KindRow, TextRow};
 use crate::store::schedules::ScheduleRow;
 use crate::store::seal::{self, SealRow};
+use crate::store::spends::SpendRow;
 use crate::store::tables::{Table, Values};
 use crate::store::ticks::TickRow;
 use crate::store::view::{self, Tables as _, View};
@@ -99,6 +101,7 @@ fn read(table: Table, key: &[u8], value: &[u8]) -> Result<(), Error> {
         Table::Schedules => as_a::<ScheduleRow>(table, key, value),
         Table::Ticks => as_a::<TickRow>(table, key, value),
         Table::Baselines => as_a::<BaselineRow>(table, key, value),
+        Table::KeySpends => as_a::<SpendRow>(table, key, value),
         Table::RunStates
         | Table::RunLabels
         | Table::Queue
@@ -116,6 +119,8 @@ fn owner(table: Table, key: &[u8], value: &[u8]) -> Option<AccountId> {
     match table {
         Table::Keys => codec::decode::<KeyRow>(table, key, value).ok().map(|it| it.account),
         Table::Claims => codec::decode::<ClaimRow>(table, key, value).ok().map(|it| it.account),
+        // The key may be gone; what it has spent is kept all the same.
+        Table::KeySpends => None,
         Table::Meta
         | Table::Accounts
         | Table::Wallets

@@ -122,7 +122,7 @@ impl Tally {
 }
 
 /// Gives every run of an account in one table to `look`; those that cannot be read as nothing.
-fn each(
+pub(super) fn each(
     view: &View,
     table: Table,
     account: AccountId,

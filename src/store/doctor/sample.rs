@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::domain::account::{Account, AccountId, KeyRecord, Rights};
+use crate::domain::account::{Account, AccountId, KeyId, KeyRecord, Rights};
 use crate::domain::id::Id;
 use crate::domain::ledger::EntryKind;
 use crate::domain::money::{Amount, Currency};
 use crate::domain::outcome::{Ending, Failure, Reason, Report};
 use crate::domain::run::{Run, RunId, Status, Trigger};
 use crate::domain::secret::KeyHash;
+use crate::domain::spend::Spend;
 use crate::domain::time::Timestamp;
 use crate::store::doctor::{Findings, examine, timed, told};
 use crate::store::ledger::{self, Line};
@@ -20,6 +21,8 @@ use crate::sys::clock::Clock;
 pub(super) const ALICE: AccountId = Id::from_bytes([1; 16]);
 /// Has one pending run of a schedule.
 pub(super) const BOB: AccountId = Id::from_bytes([2; 16]);
+/// The key of Bob's run.
+pub(super) const KEY: KeyId = Id::from_bytes([4; 16]);
 /// Is not there.
 pub(super) const NOBODY: AccountId = Id::from_bytes([9; 16]);
 
@@ -153,7 +156,8 @@ fn fill(txn: &mut Txn<'_>) -> Result<(), Error> {
     }
     accept(txn, &labelled(WAITING, "third"))?;
     let trigger = Trigger::Schedule { schedule: timed::FIRES, scheduled_for: NOW };
-    accept(txn, &Run { trigger, ..new_run(BOB, SCHEDULED) })?;
+    accept(txn, &Run { trigger, key: Some(KEY), ..new_run(BOB, SCHEDULED) })?;
+    txn.put_spend(KEY, Spend::default().hold(PRICE));
     end(txn, DONE, Ending::Succeeded)?;
     let failure = Failure { reason: Reason::Timeout, code: String::new(), message: String::new() };
     end(txn, FAILED, Ending::Failed(failure))?;
@@ -167,7 +171,7 @@ fn fill(txn: &mut Txn<'_>) -> Result<(), Error> {
 /// A key of an account.
 pub(super) fn key(account: AccountId) -> KeyRecord {
     KeyRecord {
-        id: Id::from_bytes([4; 16]),
+        id: KEY,
         account,
         name: "a key".into(),
         rights: Rights::default(),
