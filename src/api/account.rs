@@ -14,6 +14,7 @@ pub(in crate::api) fn show(app: &App, request: &Request) -> Result<Response, Fai
     let caller = &request.caller;
     let (account, wallet) = accounts::find(app, caller.account)?;
     let key = keys::find(app, caller.key)?;
+    let spend = keys::spend(app, caller.key)?;
     // Chats under way hold money too, though not on disk.
     let promised = accounts::promised(app, caller.account);
     let held = wallet.balance.held().plus(promised).unwrap_or(Amount::MAX);
@@ -26,7 +27,7 @@ pub(in crate::api) fn show(app: &App, request: &Request) -> Result<Response, Fai
         "held": held.to_string(),
         "available": available.to_string(),
         "created_at": account.created_at.to_string(),
-        "key": key_view::of_caller(&key, app.clock().now()),
+        "key": key_view::of_caller(&key, &spend, app.clock().now()),
     });
     Ok(view::json(200, &shown))
 }

@@ -29,7 +29,7 @@ pub(in crate::api) async fn call(
     match (request.head.method, path) {
         (Method::Get, ["keys"]) => list(app, &request.head),
         (Method::Post, ["keys"]) => create(app, body(request).await?).await,
-        (Method::Get, ["keys", id]) => Ok(shown(app, &keys::find(app, named(id)?)?)),
+        (Method::Get, ["keys", id]) => shown(app, &keys::find(app, named(id)?)?),
         (Method::Post, ["keys", id, "update"]) => {
             update(app, named(id)?, body(request).await?).await
         }
@@ -43,7 +43,8 @@ fn list(app: &App, head: &Head) -> Result<Response, Failure> {
     let account = query.take("account")?.map(|it| named(&it)).transpose()?;
     query.finish()?;
     let (found, now) = (keys::list(app, account), app.clock().now());
-    let data: Vec<_> = found.iter().map(|it| key_view::of_operator(it, now)).collect();
+    let shown = |it: &KeyRecord| Ok(key_view::of_operator(it, &keys::spend(app, it.id)?, now));
+    let data = found.iter().map(shown).collect::<Result<Vec<_>, Failure>>()?;
     Ok(view::json(200, &json!({ "data": data })))
 }
 
@@ -74,7 +75,7 @@ async fn update(app: &App, id: KeyId, body: Map<String, Value>) -> Result<Respon
     let name = fields.text("name")?;
     let change = change(&mut fields)?;
     fields.finish()?;
-    Ok(shown(app, &keys::update(app, id, name.as_deref(), change).await?))
+    shown(app, &keys::update(app, id, name.as_deref(), change).await?)
 }
 
 async fn revoke(app: &App, id: KeyId) -> Result<Response, Failure> {
@@ -83,8 +84,9 @@ async fn revoke(app: &App, id: KeyId) -> Result<Response, Failure> {
     Ok(view::json(200, &json!({ "id": record.id.to_string(), "revoked_at": revoked_at })))
 }
 
-fn shown(app: &App, key: &KeyRecord) -> Response {
-    view::json(200, &key_view::of_operator(key, app.clock().now()))
+fn shown(app: &App, key: &KeyRecord) -> Result<Response, Failure> {
+    let spend = keys::spend(app, key.id)?;
+    Ok(view::json(200, &key_view::of_operator(key, &spend, app.clock().now())))
 }
 
 /// What is to become of the restrictions.

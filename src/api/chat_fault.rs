@@ -23,7 +23,7 @@ pub(in crate::api) fn unknown_row() -> Row {
 
 /// A model that the key is not meant for.
 pub(in crate::api) fn forbidden_row() -> Row {
-    let message = "The API key is not allowed to use this model.";
+    let message = "The API key is not meant for that model. GET /v1/models lists its models.";
     row(403, PERMISSION, "model_not_allowed", message).about("model")
 }
 

@@ -5,10 +5,11 @@ use serde_json::{Map, Value, json};
 use crate::domain::account::KeyRecord;
 use crate::domain::budget::Budget;
 use crate::domain::restrictions::{Only, Restrictions};
+use crate::domain::spend::Spend;
 use crate::domain::time::Timestamp;
 
 /// What the holder of a key sees of it.
-pub(in crate::api) fn of_caller(key: &KeyRecord, now: Timestamp) -> Value {
+pub(in crate::api) fn of_caller(key: &KeyRecord, spend: &Spend, now: Timestamp) -> Value {
     let facts = [
         ("id", json!(key.id.to_string())),
         ("name", json!(key.name)),
@@ -17,11 +18,11 @@ pub(in crate::api) fn of_caller(key: &KeyRecord, now: Timestamp) -> Value {
         ("expires_at", time(key.expires_at)),
         ("last_used_at", time(key.last_used_at)),
     ];
-    with_restrictions(facts, &key.restrictions, now)
+    with_restrictions(facts, &key.restrictions, spend, now)
 }
 
 /// What the operator sees of a key.
-pub(in crate::api) fn of_operator(key: &KeyRecord, now: Timestamp) -> Value {
+pub(in crate::api) fn of_operator(key: &KeyRecord, spend: &Spend, now: Timestamp) -> Value {
     let facts = [
         ("id", json!(key.id.to_string())),
         ("account", json!(key.account.to_string())),
@@ -33,13 +34,14 @@ pub(in crate::api) fn of_operator(key: &KeyRecord, now: Timestamp) -> Value {
         ("revoked_at", time(key.revoked_at)),
         ("last_used_at", time(key.last_used_at)),
     ];
-    with_restrictions(facts, &key.restrictions, now)
+    with_restrictions(facts, &key.restrictions, spend, now)
 }
 
 /// The facts, and below them the restrictions: `null` where there is none.
 fn with_restrictions<const N: usize>(
     facts: [(&str, Value); N],
     kept: &Restrictions,
+    spend: &Spend,
     now: Timestamp,
 ) -> Value {
     let restrictions = [
@@ -49,17 +51,18 @@ fn with_restrictions<const N: usize>(
         ("requests_per_minute", json!(kept.requests_per_minute)),
         ("concurrency", json!(kept.concurrency)),
         ("strict", json!(kept.strict)),
-        ("budget", json!(kept.budget.map(|it| budget(it, now)))),
+        ("budget", json!(kept.budget.map(|it| budget(it, spend, now)))),
     ];
     let fields = facts.into_iter().chain(restrictions);
     Value::Object(fields.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>())
 }
 
-/// A budget, and when it begins anew.
-fn budget(budget: Budget, now: Timestamp) -> Value {
+/// A budget, what is spent or held of it, and when it begins anew.
+fn budget(budget: Budget, spend: &Spend, now: Timestamp) -> Value {
     json!({
         "amount": budget.amount().to_string(),
         "period": budget.period().as_str(),
+        "used": spend.used(budget, now).to_string(),
         "resets_at": time(budget.period().resets_at(now)),
     })
 }

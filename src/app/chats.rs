@@ -59,8 +59,13 @@ pub fn offers(app: &App, caller: &Caller) -> Vec<Offer> {
 ///
 /// # Errors
 ///
-/// [`Error::UnknownModel`] when there is none, or it has no price in the caller's currency.
+/// [`Error::ModelNotAllowed`] when the key is not meant for a model of that name, whether there is
+/// one or not; [`Error::UnknownModel`] when there is none, or it has no price in the caller's
+/// currency.
 pub fn find(app: &App, caller: &Caller, id: &str) -> Result<Offer, Error> {
+    if !caller.restrictions.allows_model(id) {
+        return Err(Error::ModelNotAllowed);
+    }
     let model = app.0.models.find(id);
     model.and_then(|it| app.offer(caller, it)).ok_or(Error::UnknownModel)
 }
@@ -71,8 +76,8 @@ pub fn find(app: &App, caller: &Caller, id: &str) -> Result<Offer, Error> {
 ///
 /// # Errors
 ///
-/// [`Error::UnknownModel`], [`Error::Chat`], [`Error::TooManyChats`], [`Error::ChatBalance`],
-/// [`Error::Model`]. Nothing is charged then.
+/// [`Error::ModelNotAllowed`], [`Error::UnknownModel`], [`Error::Chat`], [`Error::TooManyChats`],
+/// [`Error::ChatBalance`], [`Error::KeyBudget`], [`Error::Model`]. Nothing is charged then.
 ///
 /// # Cancel safety
 ///
@@ -84,9 +89,6 @@ pub async fn begin(
     patience: Option<Duration>,
 ) -> Result<Chat, Error> {
     let offer = find(app, caller, &request.model)?;
-    if !caller.restrictions.allows_model(&request.model) {
-        return Err(Error::ModelNotAllowed);
-    }
     request.check(offer.model.capabilities).map_err(Error::Chat)?;
     let bound = offer.model.sizes.bound(&request);
     if Count::estimate(&request, 0).usage.prompt_tokens > offer.model.sizes.context_window() {

@@ -9,7 +9,8 @@ use crate::domain::account::{AccountId, KeyId, KeyRecord, Rights};
 use crate::domain::limits::LIVE_KEYS_MAX;
 use crate::domain::restrictions::{Change, Restrictions};
 use crate::domain::secret::ApiKey;
-use crate::store::{accounts, keys};
+use crate::domain::spend::Spend;
+use crate::store::{accounts, keys, spends};
 
 /// What an operator asks for.
 #[derive(Clone, Debug)]
@@ -97,6 +98,15 @@ pub fn list(app: &App, account: Option<AccountId>) -> Vec<KeyRecord> {
 /// [`Error::NotFound`] when there is none.
 pub fn find(app: &App, id: KeyId) -> Result<KeyRecord, Error> {
     app.0.keys.find(id).map(|(_, record)| record).ok_or(Error::NotFound)
+}
+
+/// What a key has spent and holds, chats under way aside.
+///
+/// # Errors
+///
+/// What the disk says.
+pub fn spend(app: &App, id: KeyId) -> Result<Spend, Error> {
+    Ok(app.0.store.read(|view| spends::find(view, id))?)
 }
 
 /// Changes what a key is called and restricted to, from the next request on.

@@ -185,7 +185,7 @@ fn print_key(out: &Output, key: &Value) -> Result<(), Failure> {
         ("rpm", field(key, "requests_per_minute")),
         ("chats", field(key, "concurrency")),
         ("strict", field(key, "strict")),
-        ("budget", spendable(key).unwrap_or_else(|| "-".to_owned())),
+        ("budget", spent(key).unwrap_or_else(|| "-".to_owned())),
     ])
 }
 
@@ -214,6 +214,12 @@ fn spendable(key: &Value) -> Option<String> {
     let budget = key.get("budget").filter(|it| !it.is_null())?;
     let (amount, period) = (field(budget, "amount"), field(budget, "period"));
     Some(if period == "none" { amount } else { format!("{amount}/{period}") })
+}
+
+/// A budget as it is typed, and how much of it is gone.
+fn spent(key: &Value) -> Option<String> {
+    let used = field(key.get("budget")?, "used");
+    spendable(key).map(|it| format!("{it}, {used} used"))
 }
 
 /// Whether a key opens anything, and until or since when.

@@ -11,30 +11,6 @@ use crate::support::{House, KIND, Lives, RUNS, Reply};
 
 const SCHEDULES: &str = "/v1/agents/schedules";
 
-/// Asks the operator's API.
-async fn operate(house: &House, path: &str, body: Value) -> Reply {
-    house.admin(Peer::Local { uid: host::uid() }).ask("POST", path, Some(body)).await
-}
-
-/// A key of the house with restrictions, and its id.
-async fn key(house: &House, restrictions: Value) -> (String, String) {
-    let mut body = json!({
-        "account": house.account.to_string(), "name": "bound", "rights": ["models", "agents"],
-    });
-    let fields = restrictions.as_object().unwrap().clone();
-    body.as_object_mut().unwrap().extend(fields);
-    let made = operate(house, "/keys", body).await;
-    assert_eq!(made.status, 201, "{}", made.raw);
-    let text = |name: &str| made.json()[name].as_str().unwrap().to_owned();
-    (text("key"), text("id"))
-}
-
-async fn update(house: &House, id: &str, body: Value) -> Value {
-    let reply = operate(house, &format!("/keys/{id}/update"), body).await;
-    assert_eq!(reply.status, 200, "{}", reply.raw);
-    reply.json()
-}
-
 /// The key as the operator sees it.
 async fn shown(house: &House, id: &str) -> Value {
     let admin = house.admin(Peer::Local { uid: host::uid() });
@@ -51,7 +27,7 @@ fn check_forbidden(reply: &Reply, code: &str) {
 #[tokio::test(start_paused = true)]
 async fn what_cannot_be_a_restriction_is_named_and_changes_nothing() {
     let house = House::new().await;
-    let (_, id) = key(&house, json!({ "kinds": [KIND], "strict": true })).await;
+    let (_, id) = house.restricted(json!({ "kinds": [KIND], "strict": true })).await;
     let before = shown(&house, &id).await;
     let many: Vec<String> = (0..101).map(|it| format!("model-{it}")).collect();
     let cases = [
@@ -88,13 +64,13 @@ async fn what_cannot_be_a_restriction_is_named_and_changes_nothing() {
         (json!({ "name": "" }), "name", "invalid_value"),
     ];
     for (body, param, code) in cases {
-        let reply = operate(&house, &format!("/keys/{id}/update"), body.clone()).await;
+        let reply = house.operate(&format!("/keys/{id}/update"), body.clone()).await;
         assert_eq!((reply.status, reply.code().as_str()), (400, code), "{body}");
         assert_eq!(reply.json()["error"]["param"], param, "{body}");
     }
     let unknown = house.account.to_string();
     for id in ["nonsense", unknown.as_str()] {
-        let reply = operate(&house, &format!("/keys/{id}/update"), json!({})).await;
+        let reply = house.operate(&format!("/keys/{id}/update"), json!({})).await;
         assert_eq!((reply.status, reply.code().as_str()), (404, "not_found"), "{id}");
     }
     assert_eq!(shown(&house, &id).await, before);
@@ -112,7 +88,7 @@ async fn restrictions_are_kept_shown_changed_and_lifted_one_by_one() {
         "strict": true,
         "budget": { "amount": "10.50", "period": "month" },
     });
-    let (secret, id) = key(&house, all).await;
+    let (secret, id) = house.restricted(all).await;
     let expected = json!({
         "models": ["offline/*", "vendor/name:tag"],
         "kinds": [KIND, "other"],
@@ -121,7 +97,7 @@ async fn restrictions_are_kept_shown_changed_and_lifted_one_by_one() {
         "concurrency": 4,
         "strict": true,
         "budget": {
-            "amount": "10.5", "period": "month", "resets_at": "2026-02-01T00:00:00.000+00:00",
+            "amount": "10.5", "period": "month", "used": "0", "resets_at": "2026-02-01T00:00:00.000+00:00",
         },
     });
     #[track_caller]
@@ -135,18 +111,18 @@ async fn restrictions_are_kept_shown_changed_and_lifted_one_by_one() {
     check(&shown(&house, &id).await, &expected);
     check(&house.ask_as(&secret, "GET", "/v1/account", None).await.json()["key"], &expected);
 
-    let changed = update(&house, &id, json!({ "name": " new ", "strict": false })).await;
+    let changed = house.restrict(&id, json!({ "name": " new ", "strict": false })).await;
     assert_eq!((&changed["name"], &changed["strict"]), (&json!("new"), &json!(false)));
     assert_eq!(changed["models"], expected["models"], "what is not named stays");
     let day = json!({ "budget": { "amount": "1", "period": "day" }, "concurrency": "off" });
-    let changed = update(&house, &id, day).await;
+    let changed = house.restrict(&id, day).await;
     assert_eq!(changed["budget"]["resets_at"], "2026-01-02T00:00:00.000+00:00");
     assert_eq!(changed["concurrency"], Value::Null);
     let off = json!({
         "models": "off", "kinds": "off", "networks": "off", "requests_per_minute": "off",
         "budget": "off",
     });
-    let free = update(&house, &id, off).await;
+    let free = house.restrict(&id, off).await;
     for name in ["models", "kinds", "networks", "requests_per_minute", "concurrency", "budget"] {
         assert_eq!(free[name], Value::Null, "{name}");
     }
@@ -159,7 +135,7 @@ async fn restrictions_are_kept_shown_changed_and_lifted_one_by_one() {
 async fn a_key_opens_from_its_networks_and_nothing_from_others() {
     let house = House::new().await;
     let networks = json!({ "networks": ["192.0.2.0/24", "2001:db8:1::/48"] });
-    let (secret, id) = key(&house, networks).await;
+    let (secret, id) = house.restricted(networks).await;
     let ask =
         async |ip: &str, path: &str| house.client().at_ip(ip).with_key(&secret).get(path).await;
     for ip in ["203.0.113.9", "192.0.3.1", "2001:db8:2::1", "::1", "::ffff:203.0.113.9"] {
@@ -171,7 +147,7 @@ async fn a_key_opens_from_its_networks_and_nothing_from_others() {
     for ip in ["192.0.2.1", "::ffff:192.0.2.1", "2001:db8:1:ffff::1"] {
         assert_eq!(ask(ip, "/v1/account").await.status, 200, "{ip}");
     }
-    update(&house, &id, json!({ "networks": ["203.0.113.0/24"] })).await;
+    house.restrict(&id, json!({ "networks": ["203.0.113.0/24"] })).await;
     check_forbidden(&ask("192.0.2.1", "/v1/account").await, "ip_not_allowed");
     assert_eq!(ask("203.0.113.9", "/v1/account").await.status, 200);
 }
@@ -182,7 +158,7 @@ async fn a_key_in_a_foreign_network_is_that_of_a_stranger() {
     let rate = Some(Rate { per_minute: 60, burst: 2 });
     let rates = Rates { key: None, account: None, strangers: rate };
     let house = House::with(1, |it| it.limits.rates = rates).await;
-    let (secret, _) = key(&house, json!({ "networks": ["192.0.2.0/24"] })).await;
+    let (secret, _) = house.restricted(json!({ "networks": ["192.0.2.0/24"] })).await;
     let ask =
         async |ip: &str| house.client().at_ip(ip).with_key(&secret).get("/v1/account").await.code();
     for code in ["ip_not_allowed", "ip_not_allowed", "too_many_auth_failures"] {
@@ -196,7 +172,7 @@ async fn behind_a_trusted_proxy_the_address_is_the_one_it_speaks_for() {
         it.http.edge.trusted_proxies = vec![([10, 0, 0, 0].into(), 8)];
     })
     .await;
-    let (secret, _) = key(&house, json!({ "networks": ["192.0.2.0/24"] })).await;
+    let (secret, _) = house.restricted(json!({ "networks": ["192.0.2.0/24"] })).await;
     let ask = async |peer: [u8; 4], forwarded: &str| {
         let mut client = house.client();
         client.peer = Peer::Tcp(peer.into());
@@ -215,7 +191,7 @@ async fn behind_a_trusted_proxy_the_address_is_the_one_it_speaks_for() {
 #[tokio::test(start_paused = true)]
 async fn a_key_runs_and_schedules_its_kinds_alone() {
     let house = House::new().await;
-    let (other, id) = key(&house, json!({ "kinds": ["other"] })).await;
+    let (other, id) = house.restricted(json!({ "kinds": ["other"] })).await;
     let ask = async |method: &str, path: &str, body: Value| {
         house.ask_as(&other, method, path, Some(body)).await
     };
@@ -247,7 +223,7 @@ async fn a_key_runs_and_schedules_its_kinds_alone() {
 
     let list = async || house.ask_as(&other, "GET", "/v1/agents/", None).await.json();
     assert_eq!(list().await["total"], 0);
-    update(&house, &id, json!({ "kinds": [KIND] })).await;
+    house.restrict(&id, json!({ "kinds": [KIND] })).await;
     assert_eq!(list().await["data"][0]["kind"], KIND);
     assert_eq!(ask("POST", &format!("{path}/run"), json!({})).await.status, 201);
     let run = house.run_as(&other, json!({})).await;
@@ -259,7 +235,7 @@ async fn a_key_runs_and_schedules_its_kinds_alone() {
 async fn a_key_has_its_own_rate_also_where_the_rates_are_off() {
     let off = Rates { key: None, account: None, strangers: None };
     let house = House::with(1, |it| it.limits.rates = off).await;
-    let (secret, id) = key(&house, json!({ "requests_per_minute": 2 })).await;
+    let (secret, id) = house.restricted(json!({ "requests_per_minute": 2 })).await;
     let ask = async || house.ask_as(&secret, "GET", RUNS, None).await;
     for left in ["1", "0"] {
         let reply = ask().await;
@@ -272,7 +248,7 @@ async fn a_key_has_its_own_rate_also_where_the_rates_are_off() {
     assert_eq!(house.ask("GET", RUNS, None).await.status, 200, "other keys have no rate");
     house.clock.sleep(Duration::from_secs(30)).await;
     assert_eq!(ask().await.status, 200);
-    update(&house, &id, json!({ "requests_per_minute": "off" })).await;
+    house.restrict(&id, json!({ "requests_per_minute": "off" })).await;
     assert_eq!(ask().await.header("x-ratelimit-limit-requests"), None);
 }
 
@@ -280,14 +256,12 @@ async fn a_key_has_its_own_rate_also_where_the_rates_are_off() {
 #[tokio::test(start_paused = true)]
 async fn a_key_that_is_wrong_in_many_ways_is_told_the_first() {
     let house = House::new().await;
-    let (secret, id) = key(
-        &house,
-        json!({
+    let (secret, id) = house
+        .restricted(json!({
             "rights": ["models"], "expires_in_s": 60, "networks": ["192.0.2.0/24"],
             "kinds": ["other"], "requests_per_minute": 1,
-        }),
-    )
-    .await;
+        }))
+        .await;
     let run = json!({ "kind": KIND, "input": {} });
     let ask = async |ip: &str| {
         let client = house.client().at_ip(ip).with_key(&secret);
@@ -297,10 +271,10 @@ async fn a_key_that_is_wrong_in_many_ways_is_told_the_first() {
     assert_eq!(ask("192.0.2.1").await, "insufficient_rights");
     house.clock.sleep(Duration::from_mins(1)).await;
     assert_eq!(ask("203.0.113.9").await, "api_key_expired");
-    operate(&house, &format!("/keys/{id}/revoke"), json!({})).await;
+    house.operate(&format!("/keys/{id}/revoke"), json!({})).await;
     assert_eq!(ask("203.0.113.9").await, "api_key_revoked");
     // A change does not bring it back.
-    update(&house, &id, json!({ "networks": "off", "kinds": "off" })).await;
+    house.restrict(&id, json!({ "networks": "off", "kinds": "off" })).await;
     assert_eq!(ask("192.0.2.1").await, "api_key_revoked");
     assert!(shown(&house, &id).await["revoked_at"].is_string());
     house.examine().await;
@@ -309,7 +283,7 @@ async fn a_key_that_is_wrong_in_many_ways_is_told_the_first() {
 #[tokio::test(start_paused = true)]
 async fn the_last_use_is_known_at_once_and_outlives_an_orderly_end() {
     let mut house = House::new().await;
-    let (secret, id) = key(&house, json!({})).await;
+    let (secret, id) = house.restricted(json!({})).await;
     let used_at = async |house: &House| shown(house, &id).await["last_used_at"].clone();
     assert_eq!(used_at(&house).await, Value::Null);
     house.clock.sleep(Duration::from_secs(1)).await;
@@ -331,7 +305,7 @@ async fn the_last_use_is_known_at_once_and_outlives_an_orderly_end() {
 #[test]
 fn a_use_is_on_disk_a_minute_later() {
     let mut lives = Lives::new(1, |_| {});
-    let (secret, id) = lives.live(async |house| key(house, json!({})).await);
+    let (secret, id) = lives.live(async |house| house.restricted(json!({})).await);
     let minute = Duration::from_secs(70);
     lives.live(async |house| {
         assert_eq!(house.ask_as(&secret, "GET", RUNS, None).await.status, 200);

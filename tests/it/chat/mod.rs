@@ -4,6 +4,7 @@ mod admission;
 mod answers;
 mod bodies;
 mod faults;
+mod keys;
 mod leaving;
 mod limits;
 mod money;

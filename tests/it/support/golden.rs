@@ -32,6 +32,8 @@ pub fn golden(name: &str, text: &str) {
 }
 
 /// A reply as a text for people: status, headers, and its JSON over many lines.
+///
+/// The id of the request stands there as `(id)`: it depends on how often a test has asked before.
 pub fn shown(reply: &Reply) -> String {
     let mut text = format!("{}\n", reply.status);
     for (name, value) in &reply.headers {
@@ -45,5 +47,8 @@ pub fn shown(reply: &Reply) -> String {
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    text
+    match reply.header("x-request-id") {
+        Some(id) => text.replace(id, "(id)"),
+        None => text,
+    }
 }

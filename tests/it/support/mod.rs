@@ -6,6 +6,7 @@ mod disk;
 mod golden;
 mod house;
 pub mod http;
+mod keys;
 mod lives;
 pub mod receiver;
 mod script;
