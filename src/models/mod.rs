@@ -1,6 +1,6 @@
 //! Who answers chats: the operator's upstreams, and models that need no network.
 //!
-//! [`Registry`] knows the models. [`chat`] asks one: it tries the model's upstreams in order
+//! [`Registry`] knows the models. [`chat()`] asks one: it tries the model's upstreams in order
 //! until one has begun to answer, and gives back an [`Answer`], out of which come pieces of text
 //! and at last the end. What upstreams say is never passed on as it is: every dialect becomes
 //! the same pieces, every failure one of a few faults, and an answer that broke off is never

@@ -67,7 +67,7 @@ impl Target {
     }
 }
 
-/// The runs of [`SHINGLE_WORDS`] words in a text, as sorted hashes, each once.
+/// The runs of three words in a text, as sorted hashes, each once.
 ///
 /// Numbers count as one word, because error messages often repeat the address or a time.
 #[must_use]
