@@ -6,8 +6,9 @@ use errand::domain::money::Amount;
 use errand::domain::outcome::{Ending, Failure, Outcome, Reason, Report};
 use errand::domain::run::{Attempt, Run, RunId, Status};
 use errand::domain::time::Timestamp;
+use errand::store::ledger::HoldError;
 use errand::store::queue::{self, Claim};
-use errand::store::{Error, Txn, accounts, ledger, runs, runs_list};
+use errand::store::{Error, Spender, Txn, accounts, ledger, runs, runs_list};
 
 use super::{ACTIVE_RUNS_MAX, Answer, Op, Refusal};
 
@@ -60,8 +61,12 @@ fn create(txn: &mut Txn<'_>, run: &Run) -> Result<Answer> {
     if wallet.active_runs >= ACTIVE_RUNS_MAX {
         return Err(Refusal::QueueFull);
     }
-    let after = wallet.balance.hold(run.hold).map_err(|_| Refusal::Balance)?;
-    ledger::put(txn, run.account, after, wallet.active_runs + 1)?;
+    let (account, now, budget) = (run.account, run.created_at, None);
+    let spender = run.key.map(|key| Spender { account, key, budget, now });
+    ledger::hold(txn, account, run.hold, spender).map_err(|error| match error {
+        HoldError::Store(error) => Refusal::Store(error),
+        HoldError::Refused(_) | HoldError::Budget(_) => Refusal::Balance,
+    })?;
     runs::insert(txn, run)?;
     queue::enqueue(txn, run)?;
     Ok(Answer::Done)
@@ -193,6 +198,9 @@ fn settle(txn: &mut Txn<'_>, run: &Run, charge: Amount, now: Timestamp) -> Resul
     let wallet = ledger::find_in(txn, run.account)?;
     let after = wallet.balance.capture(run.hold, charge).map_err(Error::from)?;
     let active = wallet.active_runs - 1;
+    if let Some(key) = run.key {
+        ledger::capture_of_key(txn, key, run.hold, charge, now)?;
+    }
     if charge == Amount::ZERO {
         return Ok(ledger::put(txn, run.account, after, active)?);
     }
