@@ -1,5 +1,7 @@
 //! Chats through the daemon, with key, hold and durable charge, beside a direct call to the same
 //! upstream and beside a bare relay that does one durable commit an answer.
+//!
+//! `cargo bench --bench chat -- streams` measures the streams alone.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -43,12 +45,14 @@ async fn run() {
     .await;
     let ours = house.serve().await;
     let relayed = relay::start(dir.path(), short).await;
+    let only_streams = std::env::args().any(|it| it == "streams");
+    let answer_counts: &[usize] = if only_streams { &[] } else { &[1, 16, 64] };
     println!(
         "connections | direct/s | relay/s | errand/s | of relay (min..max) | p50 direct | relay \
          adds | errand adds | errand p99"
     );
-    for connections in [1, 16, 64] {
-        answers(&house, [short, relayed, ours], connections).await;
+    for connections in answer_counts {
+        answers(&house, [short, relayed, ours], *connections).await;
     }
     println!("connections | streams of 200 chunks: direct/s | errand/s | ratio (min..max)");
     for connections in [1, 16] {

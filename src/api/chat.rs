@@ -216,10 +216,11 @@ impl Pump {
             if out.len() >= GATHER_BYTES {
                 return Gathered::More;
             }
+            // The connection to the upstream hands over one chunk at a time: it has its turn here.
             piece = tokio::select! {
                 biased;
                 piece = self.chat.next() => piece,
-                () = std::future::ready(()) => return Gathered::More,
+                () = tokio::task::yield_now() => return Gathered::More,
             };
         }
     }
