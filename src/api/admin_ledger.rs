@@ -56,6 +56,9 @@ fn line(entry: &Entry) -> Value {
             "prompt_tokens": it.usage.prompt_tokens,
             "completion_tokens": it.usage.completion_tokens,
             "source": it.source.as_str(),
+            "input_per_million": it.price.input_per_million().to_string(),
+            "output_per_million": it.price.output_per_million().to_string(),
+            "per_request": it.price.per_request().to_string(),
             "unbilled": it.unbilled.to_string(),
         })),
     })

@@ -26,6 +26,7 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
             chat_fault::budget_row(required, available, currency, resets_at)
         }
         app::Error::ModelNotAllowed => chat_fault::forbidden_row(),
+        app::Error::Uncharged => chat_fault::uncharged_row(),
         app::Error::UnknownModel => chat_fault::unknown_row(),
         app::Error::Chat(refusal) => chat_fault::refusal_row(&refusal),
         app::Error::ChatBalance { required, available, currency, affordable } => {
@@ -72,6 +73,7 @@ pub(in crate::api) fn app_row(error: app::Error) -> Row {
         }
         app::Error::Amount(problem) => bad("invalid_value", &format!("{problem}.")).about("amount"),
         app::Error::StorageFull => later("storage_full", "The server's disk is full."),
+        app::Error::Stopping => later("shutting_down", "The server is stopping."),
         app::Error::Overloaded => later("overloaded", "The server is overloaded."),
         app::Error::Internal(_) => internal_row(),
     }

@@ -5,7 +5,10 @@
 //! without `[DONE]`. Who hangs up stops the model, and pays for what was delivered.
 //! Source: service interface, "Text models"; the contract, section 5.
 
+use std::collections::VecDeque;
 use std::time::Duration;
+
+use bytes::Bytes;
 
 use crate::api::chat_fault::{event, fault_event};
 use crate::api::error::Failure;
@@ -16,7 +19,7 @@ use crate::domain::chat::{
     Answering, DONE_EVENT, HEARTBEAT_EVENT, Paid, Reply, Request as Ask, UnknownParameters,
 };
 use crate::domain::limits::CHAT_BYTES_MAX;
-use crate::inbound::{BoxFuture, Head, Response, Sender};
+use crate::inbound::{BoxFuture, Gone, Head, Response, Sender};
 use crate::models::{End, Fault, Piece};
 
 /// Answers a chat.
@@ -39,8 +42,15 @@ pub(in crate::api) async fn complete(app: &App, request: Request) -> Result<Resp
         Box::pin(async move { chats::begin(&app, &caller, ask, patience).await })
     };
     let answer = match reply {
-        Reply::Whole => whole(app, begun.await?).await?,
-        Reply::Stream(_) => stream(app, begun).await?,
+        Reply::Whole => {
+            let chat = before_the_stop(app, begun).await??;
+            whole(app, chat).await?
+        }
+        Reply::Stream(_) => {
+            // The head goes out before the caller gives up.
+            let first_wait = patience.map_or(FIRST_WAIT, |it| FIRST_WAIT.min(it / 2));
+            stream(app, begun, first_wait).await?
+        }
     };
     Ok(if ignored.is_empty() {
         answer
@@ -54,7 +64,8 @@ async fn whole(app: &App, mut chat: Chat) -> Result<Response, Failure> {
     let answering = answering(app, &chat);
     let mut text = String::new();
     let end = loop {
-        match chat.next().await.map_err(Error::Model)? {
+        let piece = before_the_stop(app, chat.next()).await?;
+        match piece.map_err(Error::Model)? {
             Some(Piece::Text(piece)) => text.push_str(&piece),
             Some(Piece::End(end)) => break end,
             None => return Err(Failure::App(Error::Model(Fault::Truncated))),
@@ -67,10 +78,19 @@ async fn whole(app: &App, mut chat: Chat) -> Result<Response, Failure> {
     Ok(Response::json(200, body).with_header("x-service-cost", &paid.cost.to_string()))
 }
 
+/// Waits for work, unless the daemon stops first: then nothing is charged.
+async fn before_the_stop<T>(app: &App, work: impl Future<Output = T>) -> Result<T, Error> {
+    tokio::select! {
+        biased;
+        done = work => Ok(done),
+        () = app.stops() => Err(Error::Stopping),
+    }
+}
+
 /// Begins to stream the answer: with its first piece, or without it when that takes long, so that
 /// nobody on the way gives up. After that a fault can only be an event.
-async fn stream(app: &App, mut begun: Begun) -> Result<Response, Failure> {
-    let first = app.clock().within(FIRST_WAIT, &mut begun).await;
+async fn stream(app: &App, mut begun: Begun, first_wait: Duration) -> Result<Response, Failure> {
+    let first = before_the_stop(app, app.clock().within(first_wait, &mut begun)).await?;
     let (sender, response) = Response::stream("text/event-stream; charset=utf-8");
     let inside = app.clone();
     match first {
@@ -121,6 +141,8 @@ struct Pump {
     chat: Chat,
     answering: Answering,
     sender: Sender,
+    /// The texts of the last chunks that were sent, of which the connection may have taken some.
+    under_way: VecDeque<String>,
 }
 
 /// What happens next to a stream.
@@ -147,7 +169,7 @@ enum Gathered {
 impl Pump {
     fn of(app: App, chat: Chat, sender: Sender) -> Self {
         let answering = answering(&app, &chat);
-        Self { app, chat, answering, sender }
+        Self { app, chat, answering, sender, under_way: VecDeque::new() }
     }
 
     async fn run(mut self) {
@@ -157,7 +179,7 @@ impl Pump {
             let piece = match self.next().await {
                 Next::Piece(piece) => piece,
                 Next::Silence => {
-                    if self.sender.send(HEARTBEAT_EVENT).await.is_err() {
+                    if self.send(HEARTBEAT_EVENT, String::new()).await.is_err() {
                         return self.leave().await;
                     }
                     continue;
@@ -170,10 +192,10 @@ impl Pump {
             let gathered = self.gather(piece, &mut out, &mut text).await;
             match gathered {
                 Gathered::More => {
-                    if self.sender.send(std::mem::take(&mut out)).await.is_err() {
+                    let sent = self.send(std::mem::take(&mut out), std::mem::take(&mut text));
+                    if sent.await.is_err() {
                         return self.leave().await;
                     }
-                    self.chat.deliver(&std::mem::take(&mut text));
                 }
                 Gathered::End(end) => return self.end(out, &text, end).await,
                 Gathered::Fault(fault) => {
@@ -181,6 +203,22 @@ impl Pump {
                     return self.break_off(out, &text, told).await;
                 }
             }
+        }
+    }
+
+    /// Sends a chunk with so much text in it.
+    async fn send(&mut self, chunk: impl Into<Bytes>, text: String) -> Result<(), Gone> {
+        self.sender.send(chunk).await?;
+        self.under_way.push_back(text);
+        self.note_taken();
+        Ok(())
+    }
+
+    /// Notes what the connection has taken: that much was delivered.
+    fn note_taken(&mut self) {
+        while self.under_way.len() > self.sender.waiting() {
+            let Some(text) = self.under_way.pop_front() else { return };
+            self.chat.deliver(&text);
         }
     }
 
@@ -227,7 +265,7 @@ impl Pump {
 
     /// Charges the whole answer and sends its end.
     async fn end(mut self, mut out: Vec<u8>, text: &str, end: End) {
-        self.chat.deliver(text);
+        self.deliver_all(text);
         match self.chat.settle(Some(&end)).await {
             Ok(paid) => {
                 self.last(&mut out, &end, &paid);
@@ -252,15 +290,24 @@ impl Pump {
 
     /// Sends what there is and why there is no more, and charges what was delivered.
     async fn break_off(mut self, mut out: Vec<u8>, text: &str, told: Vec<u8>) {
-        self.chat.deliver(text);
+        self.deliver_all(text);
         self.charge_delivered().await;
         out.extend_from_slice(&told);
         let _ = self.sender.send(out).await;
         let _ = self.sender.finish().await;
     }
 
+    /// Takes what is under way and what comes now for delivered.
+    fn deliver_all(&mut self, text: &str) {
+        for text in std::mem::take(&mut self.under_way) {
+            self.chat.deliver(&text);
+        }
+        self.chat.deliver(text);
+    }
+
     /// Charges what was delivered before the caller went away.
     async fn leave(mut self) {
+        self.note_taken();
         self.charge_delivered().await;
     }
 

@@ -46,6 +46,12 @@ pub(in crate::api) fn budget_row(
     row(402, "billing_error", "budget_exceeded", &message).detailed(details)
 }
 
+/// An answer that the disk did not let us charge.
+pub(in crate::api) fn uncharged_row() -> Row {
+    let message = "The answer could not be charged, and so is not given. It costs nothing.";
+    row(500, "api_error", "internal_error", message)
+}
+
 /// Too many chats of one key.
 pub(in crate::api) fn crowded_row(limit: u32) -> Row {
     let message = format!("{limit} chats of this key are under way. Wait until one is over.");

@@ -174,7 +174,9 @@ impl Failure {
             Self::App(app::Error::TooManyChats { .. }) => Some(Duration::from_secs(1)),
             Self::App(app::Error::Model(fault)) => fault.retry_after(),
             Self::App(app::Error::StorageFull) => Some(Duration::from_secs(10)),
-            Self::App(app::Error::Overloaded) => Some(Duration::from_secs(1)),
+            Self::App(app::Error::Overloaded | app::Error::Stopping) => {
+                Some(Duration::from_secs(1))
+            }
             Self::BadPath
             | Self::NoRoute
             | Self::NoMethod(_)
@@ -200,10 +202,14 @@ impl Failure {
     fn retry(&self) -> Option<&'static str> {
         match self {
             // Nothing was begun.
-            Self::App(app::Error::StorageFull | app::Error::Overloaded) => Some("true"),
+            Self::App(app::Error::StorageFull | app::Error::Overloaded | app::Error::Stopping) => {
+                Some("true")
+            }
             Self::App(app::Error::Model(fault)) => chat_fault::retry(fault),
             // Something may have been.
-            Self::App(app::Error::Internal(_) | app::Error::RunOver) => Some("false"),
+            Self::App(app::Error::Internal(_) | app::Error::Uncharged | app::Error::RunOver) => {
+                Some("false")
+            }
             Self::BadPath
             | Self::NoRoute
             | Self::NoMethod(_)

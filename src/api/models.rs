@@ -5,24 +5,33 @@ use serde_json::{Value, json};
 
 use crate::api::error::Failure;
 use crate::api::gate::Request;
+use crate::api::paging::{Envelope, Query};
 use crate::api::view;
-use crate::app::App;
 use crate::app::chats::{self, Offer};
+use crate::app::{App, Error};
+use crate::domain::limits::PAGE_ITEMS_MAX;
 use crate::domain::money::Currency;
 use crate::inbound::Response;
 
 /// Lists the models, in the order of their names.
 pub(in crate::api) fn list(app: &App, request: &Request) -> Result<Response, Failure> {
+    let mut query = Query::of(&request.head)?;
+    // Client libraries ask for one page and take it for all.
+    let page = query.page_of(PAGE_ITEMS_MAX)?;
+    query.finish()?;
     let caller = &request.caller;
     let offers = chats::offers(app, caller);
-    let data: Vec<_> = offers.iter().map(|it| shown(app, it, caller.currency)).collect();
-    Ok(view::json(200, &json!({ "object": "list", "data": data })))
+    let all = offers.iter().map(|it| shown(app, it, caller.currency)).collect();
+    Ok(view::json(200, &Envelope::cut(all, page)))
 }
 
-/// Shows a model.
+/// Shows a model; one that the key is not meant for is as good as none.
 pub(in crate::api) fn find(app: &App, request: &Request) -> Result<Response, Failure> {
     let caller = &request.caller;
     let id = request.params.first().map_or("", String::as_str);
+    if !caller.restrictions.allows_model(id) {
+        return Err(Failure::App(Error::UnknownModel));
+    }
     let offer = chats::find(app, caller, id)?;
     Ok(view::json(200, &shown(app, &offer, caller.currency)))
 }

@@ -53,7 +53,12 @@ impl Query {
 
     /// Takes the page.
     pub(in crate::api) fn page(&mut self) -> Result<Page, Failure> {
-        let limit = self.limit()?;
+        self.page_of(PAGE_ITEMS_DEFAULT)
+    }
+
+    /// Takes the page, of `usual` items when nobody says.
+    pub(in crate::api) fn page_of(&mut self, usual: u32) -> Result<Page, Failure> {
+        let limit = self.number("limit", usual, 1, PAGE_ITEMS_MAX)?;
         let offset = self.number("offset", 0, 0, PAGE_OFFSET_MAX)?;
         Ok(Page { limit, offset })
     }

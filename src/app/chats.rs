@@ -11,13 +11,13 @@ use std::time::Duration;
 use crate::app::in_flight::Place;
 use crate::app::{App, Error};
 use crate::domain::account::Caller;
-use crate::domain::chat::{Bound, Count, Paid, Price, Request};
+use crate::domain::chat::{Bound, Count, FinishReason, Paid, Price, Request};
 use crate::domain::id::{self, Id};
 use crate::domain::ledger::{ChatUsage, Entry, EntryKind};
 use crate::domain::money::{Amount, Currency};
 use crate::models::{self, Answer, Ask, End, Fault, Model, Piece};
 use crate::store::ledger::{self, Line};
-use crate::store::{self, NotReserved, Reservation, Spender};
+use crate::store::{self, Health, NotReserved, Reservation, Spender};
 
 /// The name of a chat.
 pub type ChatId = Id<id::Chat>;
@@ -42,6 +42,11 @@ pub struct Chat {
     offer: Offer,
     bound: Bound,
     answer: Answer,
+    /// Bytes of text that the model has given.
+    gathered: u64,
+    /// Whether the model said more than can be paid for.
+    is_cut: bool,
+    /// Bytes of text that went out.
     delivered: u64,
     /// What is promised to it, until it is charged.
     hold: Option<Reservation>,
@@ -109,6 +114,8 @@ pub async fn begin(
         offer,
         bound,
         answer,
+        gathered: 0,
+        is_cut: false,
         delivered: 0,
         hold,
         _place: place,
@@ -126,7 +133,35 @@ impl Chat {
     ///
     /// Safe: no piece is lost.
     pub async fn next(&mut self) -> Result<Option<Piece>, Fault> {
-        self.answer.next().await
+        if self.is_cut {
+            return Ok(Some(Piece::End(CUT)));
+        }
+        Ok(match self.answer.next().await? {
+            Some(Piece::Text(text)) => Some(self.fit(text)),
+            other => other,
+        })
+    }
+
+    /// Cuts an answer that is longer than what is promised for it can ever pay for.
+    fn fit(&mut self, mut text: String) -> Piece {
+        let room = self.bound.text_bytes().saturating_sub(self.gathered);
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        if text.len() > room {
+            text.truncate(text.floor_char_boundary(room));
+            self.is_cut = true;
+            self.answer.stop();
+            self.app.0.metrics.usage_clamped.add(1);
+            tracing::warn!(
+                model.id = %self.offer.model.id,
+                max_tokens = self.bound.max_tokens,
+                "an upstream says more than it was asked for; it was stopped"
+            );
+        }
+        if text.is_empty() {
+            return Piece::End(CUT);
+        }
+        self.gathered = self.gathered.saturating_add(u64::try_from(text.len()).unwrap_or(u64::MAX));
+        Piece::Text(text)
     }
 
     /// Notes that text went out to the caller.
@@ -154,7 +189,7 @@ impl Chat {
     ///
     /// # Errors
     ///
-    /// What the store says; nothing is charged then.
+    /// [`Error::Uncharged`]; nothing is charged then.
     ///
     /// # Cancel safety
     ///
@@ -188,6 +223,7 @@ impl Chat {
             usage: Some(ChatUsage {
                 usage: bill.usage,
                 source: bill.source,
+                price: self.offer.price,
                 unbilled: bill.unbilled,
             }),
         };
@@ -201,7 +237,8 @@ impl Chat {
         if let Err(error) = written
             && !self.is_charged()
         {
-            return Err(error.into());
+            tracing::error!(%error, chat.id = %self.id, "a chat could not be charged");
+            return Err(Error::Uncharged);
         }
         drop(hold);
         Ok(Paid { cost: bill.charge, ..free })
@@ -246,6 +283,10 @@ impl App {
         let Some(most) = offer.price.hold(bound) else {
             return Err(refused(Amount::MAX, Amount::ZERO));
         };
+        // A disk that takes no charge takes no order; the upkeep finds out when it does again.
+        if let Health::Failing(error) = self.0.store.health() {
+            return Err(error.into());
+        }
         let (now, budget) = (self.0.clock.now(), caller.restrictions.budget);
         let spender = Spender { account: caller.account, key: caller.key, budget, now };
         match self.0.store.reserve(spender, most) {
@@ -263,5 +304,7 @@ impl App {
 }
 
 /// Entries of an account among which the charge of a failed commit is looked for: more than one
+/// The end of an answer that was cut.
+const CUT: End = End { finish: FinishReason::Length, count: None };
 /// commit writes.
 const LAST_ENTRIES: usize = 1_000;

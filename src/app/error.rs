@@ -49,6 +49,10 @@ pub enum Error {
     },
     /// The key is not meant for that model.
     ModelNotAllowed,
+    /// An answer of a model is there and could not be charged; it costs nothing and is not given.
+    Uncharged,
+    /// The daemon stops.
+    Stopping,
     /// There is no such model, or it has no price in the account's currency.
     UnknownModel,
     /// A chat asks for something that is not taken.
@@ -148,6 +152,8 @@ impl Error {
             | Self::Balance { .. }
             | Self::KeyBudget { .. }
             | Self::ModelNotAllowed
+            | Self::Uncharged
+            | Self::Stopping
             | Self::UnknownModel
             | Self::Chat(_)
             | Self::ChatBalance { .. }
@@ -226,6 +232,8 @@ impl fmt::Display for Error {
                 "the key's budget is too low: {required} {currency} needed, {available} left"
             ),
             Self::ModelNotAllowed => f.write_str("the key is not meant for that model"),
+            Self::Uncharged => f.write_str("the answer could not be charged"),
+            Self::Stopping => f.write_str("the daemon stops"),
             Self::UnknownModel => f.write_str("there is no model of that name"),
             Self::Chat(refusal) => write!(f, "{refusal}"),
             Self::ChatBalance { required, available, currency, .. } => write!(
@@ -272,6 +280,8 @@ impl std::error::Error for Error {
             | Self::Balance { .. }
             | Self::KeyBudget { .. }
             | Self::ModelNotAllowed
+            | Self::Uncharged
+            | Self::Stopping
             | Self::UnknownModel
             | Self::Chat(_)
             | Self::ChatBalance { .. }

@@ -157,6 +157,8 @@ impl From<app::Error> for Failure {
             | app::Error::ChatBalance { .. }
             | app::Error::KeyBudget { .. }
             | app::Error::ModelNotAllowed
+            | app::Error::Uncharged
+            | app::Error::Stopping
             | app::Error::TooManyChats { .. }
             | app::Error::Model(_)
             | app::Error::Amount(_)

@@ -6,7 +6,7 @@
 //! ledger, and the balance is the sum of its entries. Source: the contract, section 4.
 
 use crate::domain::account::KeyId;
-use crate::domain::chat::{CountSource, Usage};
+use crate::domain::chat::{CountSource, Price, Usage};
 use crate::domain::money::Amount;
 use crate::domain::time::Timestamp;
 
@@ -55,6 +55,8 @@ pub struct ChatUsage {
     pub usage: Usage,
     /// Who counted them.
     pub source: CountSource,
+    /// What tokens cost at that moment, in the account's currency.
+    pub price: Price,
     /// What the operator paid, because more was claimed than can have been used.
     pub unbilled: Amount,
 }

@@ -44,9 +44,10 @@ impl Spend {
     /// Counts what was spent at `now`.
     #[must_use]
     pub fn charge(self, charge: Amount, now: Timestamp) -> Self {
+        // What is noted late, or by a clock that went back, counts in the period that has begun.
         let part = |period: Period, (begun, spent): (Timestamp, Amount)| {
             let start = period.started_at(now).unwrap_or(Timestamp::EPOCH);
-            (start, plus(if begun == start { spent } else { Amount::ZERO }, charge))
+            if start > begun { (start, charge) } else { (begun, plus(spent, charge)) }
         };
         Self {
             total: plus(self.total, charge),
@@ -103,6 +104,17 @@ mod tests {
         let spend = spend.charge(nanos(5), now.after(DAY));
         assert_eq!(used(&spend, now.after(DAY)), [12, 5, 5]);
         assert_eq!(used(&spend, now.after(2 * DAY)), [12, 0, 5]);
+    }
+
+    #[test]
+    fn what_is_noted_late_counts_in_the_period_that_has_begun() {
+        let midnight = Timestamp::parse("2026-02-01T00:00:00Z").unwrap();
+        let late = Timestamp::from_millis(midnight.millis() - 1);
+        for early in [late, Timestamp::EPOCH] {
+            let spend = Spend::default().charge(nanos(5), midnight).charge(nanos(2), early);
+            let used = Period::ALL.map(|period| spend.used(budget(period), midnight).nanos());
+            assert_eq!(used, [7, 7, 7], "{early}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -27,7 +28,11 @@ pub struct Response {
 /// An answer that ends without [`Sender::finish`] is cut off where it is, so that its reader
 /// cannot take a part for the whole.
 #[derive(Debug)]
-pub struct Sender(mpsc::Sender<Chunk>);
+pub struct Sender {
+    chunks: mpsc::Sender<Chunk>,
+    sent: AtomicU64,
+    taken: Arc<AtomicU64>,
+}
 
 /// Nobody reads the answer any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +41,7 @@ pub struct Gone;
 #[derive(Debug)]
 enum Content {
     Whole(Bytes),
-    Stream(mpsc::Receiver<Chunk>),
+    Stream(mpsc::Receiver<Chunk>, Arc<AtomicU64>),
 }
 
 #[derive(Debug)]
@@ -70,9 +75,12 @@ impl Response {
     /// A few chunks may wait to be written; then [`Sender::send`] waits too.
     #[must_use]
     pub fn stream(content_type: &'static str) -> (Sender, Self) {
-        let (tx, rx) = mpsc::channel(CHUNKS_MAX);
-        let response = Self { content: Content::Stream(rx), ..Self::empty(200) };
-        (Sender(tx), response.with_header("content-type", content_type))
+        let (chunks, rx) = mpsc::channel(CHUNKS_MAX);
+        let taken = Arc::<AtomicU64>::default();
+        let content = Content::Stream(rx, Arc::clone(&taken));
+        let response = Self { content, ..Self::empty(200) };
+        let sender = Sender { chunks, sent: AtomicU64::new(0), taken };
+        (sender, response.with_header("content-type", content_type))
     }
 
     /// The same answer with one more header, in place of any of that name.
@@ -103,9 +111,10 @@ impl Response {
     pub(super) fn into_parts(self, watch: &Arc<Watch>) -> (u16, HeaderMap, AnswerBody) {
         let body = match self.content {
             Content::Whole(bytes) => AnswerBody::Whole(Some(bytes).filter(|it| !it.is_empty())),
-            Content::Stream(chunks) => {
+            Content::Stream(chunks, taken) => {
                 watch.stream_begins();
-                AnswerBody::Stream(Stream { chunks, is_over: false, watch: Arc::clone(watch) })
+                let watch = Arc::clone(watch);
+                AnswerBody::Stream(Stream { chunks, taken, is_over: false, watch })
             }
         };
         (self.status, self.headers, body)
@@ -123,7 +132,17 @@ impl Sender {
     ///
     /// Safe: when the future is dropped before its end, the chunk has not been sent.
     pub async fn send(&self, chunk: impl Into<Bytes>) -> Result<(), Gone> {
-        self.0.send(Chunk::More(chunk.into())).await.map_err(|_| Gone)
+        self.chunks.send(Chunk::More(chunk.into())).await.map_err(|_| Gone)?;
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// How many chunks were sent that the connection has not yet taken to be written.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        let taken = self.taken.load(Ordering::Acquire);
+        let waiting = self.sent.load(Ordering::Relaxed).saturating_sub(taken);
+        usize::try_from(waiting).unwrap_or(usize::MAX)
     }
 
     /// Ends the answer as complete.
@@ -136,7 +155,7 @@ impl Sender {
     ///
     /// Not safe: when the future is dropped before its end, the answer is cut off.
     pub async fn finish(self) -> Result<(), Gone> {
-        self.0.send(Chunk::End).await.map_err(|_| Gone)
+        self.chunks.send(Chunk::End).await.map_err(|_| Gone)
     }
 
     /// Waits until nobody reads the answer any more.
@@ -145,7 +164,7 @@ impl Sender {
     ///
     /// Safe: nothing is lost when the future is dropped.
     pub async fn gone(&self) {
-        self.0.closed().await;
+        self.chunks.closed().await;
     }
 }
 
@@ -157,6 +176,7 @@ pub(super) enum AnswerBody {
 
 pub(super) struct Stream {
     chunks: mpsc::Receiver<Chunk>,
+    taken: Arc<AtomicU64>,
     is_over: bool,
     watch: Arc<Watch>,
 }
@@ -177,7 +197,10 @@ impl hyper::body::Body for AnswerBody {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|it| Ok(Frame::data(it)))),
             Self::Stream(stream) if stream.is_over => Poll::Ready(None),
             Self::Stream(stream) => stream.chunks.poll_recv(cx).map(|chunk| match chunk {
-                Some(Chunk::More(bytes)) => Some(Ok(Frame::data(bytes))),
+                Some(Chunk::More(bytes)) => {
+                    stream.taken.fetch_add(1, Ordering::Release);
+                    Some(Ok(Frame::data(bytes)))
+                }
                 Some(Chunk::End) => {
                     stream.is_over = true;
                     None
@@ -228,7 +251,7 @@ impl fmt::Display for Gone {
 impl std::error::Error for Gone {}
 
 /// Chunks of a streamed answer that wait to be written.
-const CHUNKS_MAX: usize = 16;
+const CHUNKS_MAX: usize = 2;
 /// Headers of the usual answer, for which space is made at once.
 const HEADERS_USUAL: usize = 12;
 

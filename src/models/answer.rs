@@ -73,6 +73,11 @@ impl Answer {
         piece
     }
 
+    /// Stops the upstream; nothing comes any more.
+    pub fn stop(&mut self) {
+        (self.first, self.flow) = (None, Flow::Over);
+    }
+
     /// Tells the breaker how it went.
     fn judge(&self, last: &Result<Option<Piece>, Fault>) {
         let Flow::Upstream(_, breaker) = &self.flow else { return };

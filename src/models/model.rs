@@ -95,17 +95,17 @@ impl Upstream {
 impl Times {
     /// How long one answer may take, where the caller itself waits for `client`.
     ///
-    /// The answer ends before the caller gives up, so that it is told and not charged. A caller
-    /// who waits for no time at all means to wait for ever.
+    /// A whole answer ends before the caller gives up, so that it is told and not charged. A caller
+    /// who waits for no time at all means to wait for ever. Of a stream, client libraries wait for
+    /// the head or for the next bytes, not for the end; so their time does not shorten it.
     #[must_use]
     pub fn total(&self, reply: Reply, client: Option<Duration>) -> Duration {
-        let total = match reply {
-            Reply::Whole => self.whole,
-            Reply::Stream(_) => self.stream,
-        };
         let client = client.filter(|it| !it.is_zero());
         let client = client.map(|it| it.saturating_sub(CLIENT_MARGIN).max(it / 2));
-        client.map_or(total, |it| it.min(total))
+        match reply {
+            Reply::Whole => client.map_or(self.whole, |it| it.min(self.whole)),
+            Reply::Stream(_) => self.stream,
+        }
     }
 
     pub(in crate::models) fn limits(&self) -> UpstreamLimits {
@@ -139,7 +139,7 @@ mod tests {
             (Reply::Whole, None, 240),
             (stream, None, 1800),
             (Reply::Whole, Some(seconds(600)), 240),
-            (stream, Some(seconds(600)), 598),
+            (stream, Some(seconds(600)), 1800),
             (Reply::Whole, Some(seconds(10)), 8),
             (Reply::Whole, Some(seconds(2)), 1),
             (Reply::Whole, Some(Duration::ZERO), 240),

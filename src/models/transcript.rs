@@ -3,7 +3,7 @@
 //! An answer is whole when it says why it ended or that it is done; servers do either or both.
 //! One that does neither broke off, however politely its connection was closed.
 
-use crate::domain::chat::{Count, FinishReason};
+use crate::domain::chat::{Count, CountSource, FinishReason};
 use crate::models::dialect::Said;
 use crate::models::sse::Event;
 use crate::models::{End, Fault, UpstreamTexts, refused};
@@ -89,7 +89,7 @@ impl Transcript {
             Some(Said::Part(part)) => {
                 self.has_spoken |= part.is_known;
                 self.finish = self.finish.or(part.finish);
-                self.count = part.count.or(self.count);
+                self.count = better(self.count, part.count);
                 Ok(part.text)
             }
         }
@@ -104,6 +104,15 @@ impl Transcript {
         };
         Err(refused::of_error(&error, self.texts))
     }
+}
+
+/// The count to believe: the later one, but not the upstream's `timings` after its `usage`.
+fn better(before: Option<Count>, now: Option<Count>) -> Option<Count> {
+    let is_worse = |now: &Count| {
+        now.source == CountSource::Timings
+            && before.is_some_and(|it| it.source == CountSource::Upstream)
+    };
+    now.filter(|it| !is_worse(it)).or(before)
 }
 
 /// What ends a stream.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::domain::account::KeyId;
-use crate::domain::chat::{CountSource, Usage};
+use crate::domain::chat::{CountSource, Price, Usage};
 use crate::domain::ledger::{Balance, ChatUsage, Entry, EntryKind};
 use crate::domain::money::Amount;
 use crate::domain::time::Timestamp;
@@ -34,6 +34,8 @@ struct UsageRow {
     completion_tokens: u64,
     source: u8,
     unbilled: Amount,
+    /// For a million tokens read, a million written, and the request.
+    price: [Amount; 3],
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -87,12 +89,20 @@ pub(in crate::store) fn entry_row(line: &Line, amount: Amount, after: Balance) -
             completion_tokens: it.usage.completion_tokens,
             source: code(&CountSource::ALL, it.source),
             unbilled: it.unbilled,
+            price: [
+                it.price.input_per_million(),
+                it.price.output_per_million(),
+                it.price.per_request(),
+            ],
         }),
     }
 }
 
 fn usage(row: UsageRow) -> Result<ChatUsage, Error> {
-    let UsageRow { prompt_tokens, completion_tokens, source, unbilled } = row;
+    let UsageRow { prompt_tokens, completion_tokens, source, unbilled, price } = row;
     let usage = Usage { prompt_tokens, completion_tokens };
-    Ok(ChatUsage { usage, source: meant(&CountSource::ALL, source)?, unbilled })
+    let [input, output, request] = price;
+    let damaged = Error::Damaged { table: Table::Ledger.name() };
+    let price = Price::new(input, output, request).ok_or(damaged)?;
+    Ok(ChatUsage { usage, source: meant(&CountSource::ALL, source)?, price, unbilled })
 }

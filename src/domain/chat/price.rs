@@ -132,7 +132,8 @@ impl Price {
     }
 
     /// The cost of `usage`, or as much as fits.
-    fn cost(&self, usage: Usage) -> Amount {
+    #[must_use]
+    pub fn cost(&self, usage: Usage) -> Amount {
         self.exact(usage).unwrap_or(Amount::MAX)
     }
 

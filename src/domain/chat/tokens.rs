@@ -110,6 +110,12 @@ impl Bound {
             completion_tokens: usage.completion_tokens.min(self.max_tokens),
         }
     }
+
+    /// Bytes of text that an answer within the bound can have, generously.
+    #[must_use]
+    pub const fn text_bytes(&self) -> u64 {
+        self.max_tokens.saturating_mul(BYTES_PER_TOKEN_MAX).saturating_add(BYTES_SPARE)
+    }
 }
 
 impl Usage {
@@ -163,6 +169,10 @@ const MARKS_PER_MESSAGE_USUAL: u64 = 4;
 const MARKS_USUAL: u64 = 3;
 /// Bytes of text that one token stands for, usually.
 const BYTES_PER_TOKEN: u64 = 4;
+/// Bytes of text that one token stands for at most, on the average of a long answer.
+const BYTES_PER_TOKEN_MAX: u64 = 64;
+/// Bytes that a short answer may have beyond that, for tokens that are runs of one character.
+const BYTES_SPARE: u64 = 4096;
 
 #[cfg(test)]
 mod tests {

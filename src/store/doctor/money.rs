@@ -118,6 +118,10 @@ fn add_up(view: &View, account: AccountId, findings: &mut Findings) -> Result<Su
         if !has_its_sign(&entry) {
             note(Fault::Rule("its amount does not go with its kind"));
         }
+        if let Some(it) = entry.usage {
+            let cost = Amount::ZERO.minus(entry.amount).unwrap_or(Amount::MAX);
+            Fault::differs("cost", &cost, &it.price.cost(it.usage)).map(&mut note);
+        }
         sum.amount = sum.amount.and_then(|it| it.plus(entry.amount));
         sum.entries = entry.seq;
         sum.charges = sum.charges.saturating_add(u64::from(charged(&entry).is_some()));
@@ -162,7 +166,10 @@ fn has_its_sign(entry: &Entry) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::chat::{CountSource, Price, Usage};
+    use crate::domain::ledger::ChatUsage;
     use crate::store::Txn;
+    use crate::store::doctor::sample;
     use crate::store::doctor::sample::{ALICE, append, check_problems};
     use crate::store::entry_row::EntryRow;
 
@@ -251,6 +258,23 @@ mod tests {
             entry(ALICE, 2, "its price is 1.5, and should be 1"),
         ];
         check_entry(2, |it| it.amount = nanos("-1.5"), &changed);
+    }
+
+    #[test]
+    fn an_entry_that_charges_something_else_than_its_tokens_cost_is_found() {
+        let price = Price::new(nanos("1"), nanos("2"), nanos("0.5")).unwrap();
+        let usage = Usage { prompt_tokens: 1_000_000, completion_tokens: 500_000 };
+        let source = CountSource::Upstream;
+        let chat = move |txn: &mut Txn<'_>, cost: &str| {
+            let usage = Some(ChatUsage { usage, source, price, unbilled: Amount::ZERO });
+            let line = ledger::Line { usage, ..sample::line(EntryKind::Chat, None) };
+            let now = ledger::find_in(txn, ALICE)?;
+            let after = now.balance.credit(Amount::ZERO.minus(nanos(cost)).unwrap())?;
+            ledger::append(txn, ALICE, after, now.active_runs, &line)
+        };
+        check_problems(move |txn| chat(txn, "2.5"), &[]);
+        let fault = "its cost is 2.4, and should be 2.5";
+        check_problems(move |txn| chat(txn, "2.4"), &[entry(ALICE, 3, fault)]);
     }
 
     #[test]

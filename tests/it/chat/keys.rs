@@ -62,7 +62,7 @@ async fn a_key_sees_and_asks_its_models_alone() {
             assert_eq!(reply.json()["error"]["param"], "model");
         }
         let path = format!("/v1/models/{model}").replace("offline/", "offline%2F");
-        assert_eq!(house.ask_as(&key, "GET", &path, None).await.code(), "model_not_allowed");
+        assert_eq!(house.ask_as(&key, "GET", &path, None).await.code(), "model_not_found");
     }
     assert_eq!(upstream.count(), 0);
     for (model, status) in [("vendor/other", 200), ("offline/echo", 200), ("vendor/nobody", 404)] {

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use errand::domain::chat::Sizes;
 use serde_json::{Value, json};
 
-use crate::chat::{CHATS, MODEL, check_charged, check_nothing_charged, entries, events, house};
-use crate::support::Connection;
-use crate::support::House;
+use crate::chat::{
+    CHATS, HOST, MODEL, check_charged, check_nothing_charged, entries, events, house, house_with,
+};
 use crate::support::http::unchunked;
 use crate::support::upstream::{Step, ask, begun, pause, stream, text};
+use crate::support::{Connection, House, Plan};
 
 /// Begins a chat and leaves its answer to be read.
 async fn begin(house: &House, extra: &Value) -> Connection {
@@ -60,6 +62,9 @@ async fn who_hangs_up_in_the_middle_of_a_stream_pays_for_what_was_delivered() {
     }
 }
 
+/// Bytes that the connection and its two ends take without anybody reading.
+const READ_AHEAD_BYTES_MAX: u64 = 200 * 1024;
+
 /// The upstream is stopped although it says nothing that could not be written.
 #[tokio::test(start_paused = true)]
 async fn a_silent_stream_notices_at_once_that_nobody_reads_it() {
@@ -106,9 +111,10 @@ async fn a_stop_lets_a_stream_come_to_its_end() {
 #[tokio::test(start_paused = true)]
 async fn a_stop_ends_a_stream_that_does_not_end_and_charges_what_was_delivered() {
     let Step::Say(piece) = text("ha ") else { panic!("a text is said") };
-    for end in [Step::Hang, Step::Drip(piece)] {
+    // The second says far more than its 500 tokens can be: they are the most that is charged.
+    for (end, charge) in [(Step::Hang, "0.000011"), (Step::Drip(piece), "0.001009")] {
         let (mut house, upstream) = house(begun(&["Hi"], end)).await;
-        let asked = json!({ "stream": true, "max_tokens": 1 });
+        let asked = json!({ "stream": true, "max_tokens": 500 });
         let mut connection = begin(&house, &asked).await;
         let first = connection.read_until("Hi").await;
         let begun = house.clock.mark();
@@ -123,9 +129,42 @@ async fn a_stop_ends_a_stream_that_does_not_end_and_charges_what_was_delivered()
         assert!(!text.contains("[DONE]"));
         house.start().await;
         assert_eq!(upstream.left(), 1);
-        // The cap is the most that can have been used.
-        check_charged(&house, "0.000011").await;
+        check_charged(&house, charge).await;
     }
+}
+
+/// Source: the contract, section 2: `shutting_down`. Who waits for a whole answer is told too.
+#[tokio::test(start_paused = true)]
+async fn a_stop_answers_who_waits_for_a_whole_answer_and_charges_nothing() {
+    for script in [vec![Step::Hang], begun(&["Hi"], Step::Hang)] {
+        let (mut house, upstream) = house(script).await;
+        let mut connection = begin(&house, &json!({})).await;
+        house.clock.sleep(Duration::from_secs(1)).await;
+        let ((), reply) = tokio::join!(house.stop(), connection.rest());
+        assert!(reply.starts_with("HTTP/1.1 503"), "{reply}");
+        assert!(reply.contains("\"shutting_down\"") && reply.contains("x-should-retry: true"));
+        house.start().await;
+        assert_eq!(upstream.left(), 1);
+        check_nothing_charged(&house).await;
+    }
+}
+
+/// What waits in the daemon for a reader was not delivered.
+#[tokio::test(start_paused = true)]
+async fn who_leaves_without_reading_does_not_pay_for_what_waits() {
+    let Step::Say(flood) = text(&"x".repeat(1_000)) else { panic!("a text is said") };
+    let sizes = Sizes::new(1_000_000, 500_000, 1_000).unwrap();
+    let models = [Plan { sizes, ..Plan::priced(MODEL, &[HOST]) }];
+    let (house, upstream) = house_with(&models, begun(&["Hi"], Step::Flood(flood))).await;
+    let connection = begin(&house, &json!({ "stream": true, "max_tokens": 500_000 })).await;
+    house.clock.sleep(Duration::from_secs(2)).await;
+    connection.hang_up();
+    house.settle().await;
+    assert_eq!(upstream.left(), 1);
+    let found = entries(&house).await;
+    let tokens = found[0].usage.unwrap().usage.completion_tokens;
+    assert!((1_000..READ_AHEAD_BYTES_MAX).contains(&(tokens * 4)), "{tokens} tokens are charged");
+    house.examine().await;
 }
 
 /// Nothing was delivered, so nothing is charged.

@@ -174,10 +174,60 @@ async fn a_charge_that_fails_is_no_success_and_no_charge() {
     }
 }
 
+/// Source: the contract, section 4: what cannot be charged is not sent on.
+#[tokio::test(start_paused = true)]
+async fn a_disk_that_takes_nothing_refuses_priced_chats_before_the_upstream_is_asked() {
+    for (trouble, status, code) in
+        [(Trouble::Full, 503, "storage_full"), (Trouble::Broken, 500, "internal_error")]
+    {
+        let models = [Plan::priced(MODEL, &[HOST]), Plan::free("zero", &[HOST])];
+        let house = House::offering(1, &models, |_| {}).await;
+        let upstream = Upstream::at(&house.internet, HOST, stream(&["Hi"], (5, 1)));
+        house.disk.fail(trouble);
+        // The first one finds it out.
+        check_uncharged(&chat(&house, &json!({})).await, false);
+        assert_eq!(upstream.count(), 1);
+        for streams in [false, true] {
+            let reply = chat(&house, &json!({ "stream": streams })).await;
+            assert_eq!((reply.status, reply.code().as_str()), (status, code), "{}", reply.raw);
+        }
+        assert_eq!(upstream.count(), 1);
+        // What costs nothing needs no disk.
+        let free = house.ask("POST", CHATS, Some(ask("zero", &json!({})))).await;
+        assert_eq!(free.status, 200, "{}", free.raw);
+        house.disk.heal();
+        house.clock.sleep(Duration::from_secs(10)).await;
+        assert_eq!(chat(&house, &json!({})).await.status, 200);
+        house.examine().await;
+    }
+}
+
+/// An upstream that does not heed the cap is stopped, and what was said until then is the answer.
+#[tokio::test(start_paused = true)]
+async fn an_answer_far_above_its_cap_is_cut() {
+    let pieces = vec!["0123456789".repeat(100); 100];
+    let pieces: Vec<&str> = pieces.iter().map(String::as_str).collect();
+    for streams in [false, true] {
+        let (house, upstream) = house(stream(&pieces, (5, 25_000))).await;
+        let reply = chat(&house, &json!({ "stream": streams, "max_tokens": 10 })).await;
+        assert_eq!(reply.status, 200, "{}", reply.raw);
+        assert!(reply.text.contains("\"finish_reason\":\"length\""), "{}", reply.text);
+        let bytes = reply.text.matches("0123456789").count() * 10;
+        assert_eq!(bytes, 4_730, "64 bytes a token and 4,096 beyond");
+        house.settle().await;
+        assert_eq!(upstream.left(), 1);
+        let metrics = house.metrics().get("/metrics").await.text;
+        assert!(metrics.contains("errand_usage_clamped_total 1"), "{metrics}");
+        check_charged(&house, "0.000029").await;
+    }
+}
+
 #[track_caller]
 fn check_uncharged(reply: &Reply, streams: bool) {
     if !streams {
-        assert!([500, 503].contains(&reply.status), "{}", reply.raw);
+        assert_eq!((reply.status, reply.code().as_str()), (500, "internal_error"), "{}", reply.raw);
+        // The model has been asked: once more would cost the operator once more.
+        assert_eq!(reply.header("x-should-retry"), Some("false"), "{}", reply.raw);
         assert!(!reply.text.contains("Hi"), "{}", reply.text);
         return;
     }

@@ -46,13 +46,30 @@ async fn an_answer_ends_before_its_caller_gives_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stream_ends_with_an_error_before_its_caller_gives_up() {
-    let (house, _) = house(begun(&["Hi"], Step::Hang)).await;
+async fn the_patience_of_a_caller_does_not_cut_a_stream_that_is_alive() {
+    let mut script = begun(&["Hi"], pause(50_000));
+    script.extend(stream(&["."], (5, 2)).split_off(1));
+    let (house, _) = house(script).await;
     let extra = json!({ "stream": true });
     let (reply, took) = hurried(&house, "x-stainless-read-timeout: 20", &extra).await;
-    assert_eq!((reply.status, took.as_secs()), (200, 18));
-    assert!(events(&reply.text)[2].contains("upstream_timeout"), "{}", reply.text);
-    check_charged(&house, "0.000011").await;
+    assert_eq!((reply.status, took.as_secs()), (200, 50));
+    assert_eq!(events(&reply.text).last(), Some(&"[DONE]"), "{}", reply.text);
+    check_charged(&house, "0.000009").await;
+}
+
+/// Client libraries wait so long for the head; then heartbeats keep them.
+#[tokio::test(start_paused = true)]
+async fn the_head_of_a_stream_comes_before_its_caller_gives_up() {
+    for (header, seconds) in [("x-stainless-read-timeout: 6", 3), ("x-other: 6", 10)] {
+        let (house, _) = house(vec![Step::Hang]).await;
+        let auth = format!("authorization: Bearer {}\r\n{header}\r\n", house.key);
+        let body = ask(MODEL, &json!({ "stream": true })).to_string();
+        let begun = house.clock.mark();
+        let request = with_headers("POST", CHATS, &auth, &body);
+        let mut connection = house.client().begin_with(&request).await;
+        connection.read_until("\r\n\r\n").await;
+        assert_eq!(begun.elapsed().as_secs(), seconds, "{header}");
+    }
 }
 
 /// Source: the contract, section 5: an answer in one piece has 240 seconds, and a silence of 60 is

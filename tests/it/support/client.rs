@@ -82,8 +82,12 @@ impl Client {
 
     /// Begins a request and leaves its answer to be read.
     pub async fn begin(&self, method: &str, path: &str, body: &Value) -> Connection {
+        self.begin_with(&http::request(method, path, &self.key, &body.to_string())).await
+    }
+
+    /// The same with a request as it is.
+    pub async fn begin_with(&self, request: &str) -> Connection {
         let mut connection = self.connect();
-        let request = http::request(method, path, &self.key, &body.to_string());
         connection.stream.write_all(request.as_bytes()).await.unwrap();
         connection
     }
