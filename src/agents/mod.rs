@@ -7,6 +7,7 @@
 pub mod agent;
 pub mod bench;
 pub mod input;
+pub mod narrative;
 pub mod parsers;
 pub mod step_log;
 

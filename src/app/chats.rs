@@ -57,7 +57,7 @@ pub struct Chat {
 #[must_use]
 pub fn offers(app: &App, caller: &Caller) -> Vec<Offer> {
     let allowed = app.0.models.list().filter(|it| caller.restrictions.allows_model(it.id.as_str()));
-    allowed.filter_map(|it| app.offer(caller, it)).collect()
+    allowed.filter_map(|it| app.offer(caller.currency, it)).collect()
 }
 
 /// The model of that name.
@@ -72,7 +72,7 @@ pub fn find(app: &App, caller: &Caller, id: &str) -> Result<Offer, Error> {
         return Err(Error::ModelNotAllowed);
     }
     let model = app.0.models.find(id);
-    model.and_then(|it| app.offer(caller, it)).ok_or(Error::UnknownModel)
+    model.and_then(|it| app.offer(caller.currency, it)).ok_or(Error::UnknownModel)
 }
 
 /// Begins a chat: when this returns, the model has begun to answer.
@@ -256,12 +256,12 @@ impl Chat {
 
 impl App {
     /// A model, with what it costs an account; `None` when it is not offered to it.
-    fn offer(&self, caller: &Caller, model: &Arc<Model>) -> Option<Offer> {
+    pub(in crate::app) fn offer(&self, currency: Currency, model: &Arc<Model>) -> Option<Offer> {
         let prices = &self.0.prices;
-        let price = if caller.currency == prices.currency || model.price.is_free() {
+        let price = if currency == prices.currency || model.price.is_free() {
             model.price
         } else {
-            model.price.converted(*prices.rates.get(&caller.currency)?)?
+            model.price.converted(*prices.rates.get(&currency)?)?
         };
         Some(Offer { model: Arc::clone(model), price })
     }

@@ -11,8 +11,8 @@ use crate::app::news::{Fresh, Telling};
 use crate::app::settle::{self, End};
 use crate::app::{App, Error, baselines, steps};
 use crate::domain::account::AccountId;
-use crate::domain::limits::{OUTPUT_CHARS_MAX, RESULT_BYTES_MAX};
-use crate::domain::outcome::{Ending, Failure, Outcome, Reason, Report, Work};
+use crate::domain::ledger::ChatUsage;
+use crate::domain::outcome::{Ending, Work};
 use crate::domain::run::{Attempt, Run, Status};
 use crate::domain::time::Timestamp;
 use crate::store::queue::{self, Claim};
@@ -123,10 +123,15 @@ pub fn wake(app: &App) {
 /// # Errors
 ///
 /// What the store says; the claim stands, and the caller may try again.
-pub async fn finish(app: &App, job: &Job, work: Work) -> Result<Landed, Error> {
+pub async fn finish(
+    app: &App,
+    job: &Job,
+    work: Work,
+    usage: Option<ChatUsage>,
+) -> Result<Landed, Error> {
     let (claim, now) = (job.claim.clone(), app.0.clock.now());
     let telling = app.telling();
-    let (ending, report) = checked(work.outcome);
+    let (ending, report) = settle::checked(work.outcome);
     let steps = steps::text(job, now);
     let baseline = baselines::checked(&job.run, work.baseline);
     let landed = app.0.store.write(move |txn| {
@@ -148,14 +153,14 @@ pub async fn finish(app: &App, job: &Job, work: Work) -> Result<Landed, Error> {
                     (ending.clone(), report.as_ref())
                 };
                 runs::insert_steps(txn, &run, steps.as_deref())?;
-                let ended = settle::end(txn, &run, End { ending, report, now, telling })?;
+                let ended = settle::end(txn, &run, End { ending, report, usage, now, telling })?;
                 Ok(Some((ended.run.status, ended.news)))
             }
             Claimed::Ghost(ghost) => {
                 queue::remove_claim(txn, claim.run)?;
                 let canceled = Ending::Failed(settle::canceled());
                 let ending = if ghost.cancel_requested { &canceled } else { &ending };
-                settle::end_ghost(txn, &ghost, ending, now)?;
+                settle::end_ghost(txn, &ghost, ending, usage, now)?;
                 Ok::<_, Error>(Some((ending.status(), Vec::new())))
             }
         }
@@ -365,7 +370,7 @@ fn drop_claim(
         Claimed::Run(run) => settle::lose(txn, &run, attempt, now, telling),
         // Nobody waits for a deleted run: it is not done again, and what was not done is free.
         Claimed::Ghost(ghost) => {
-            settle::end_ghost(txn, &ghost, &Ending::Failed(settle::canceled()), now)?;
+            settle::end_ghost(txn, &ghost, &Ending::Failed(settle::canceled()), None, now)?;
             Ok(Vec::new())
         }
         Claimed::Unreadable => Ok(Vec::new()),
@@ -375,25 +380,6 @@ fn drop_claim(
 /// Whether the claim is still the one on disk.
 fn is_mine(txn: &Txn<'_>, claim: &Claim) -> Result<bool, Error> {
     Ok(queue::find_claim(txn, claim.run)?.is_some_and(|it| it == *claim))
-}
-
-/// Splits an outcome into its status and what it leaves behind, within the limits.
-fn checked(outcome: Outcome) -> (Ending, Option<Report>) {
-    let (ending, report) = match outcome {
-        Outcome::Succeeded(report) => (Ending::Succeeded, report),
-        Outcome::NoSignal(report) => (Ending::NoSignal, report),
-        Outcome::Failed(failure) => return (Ending::Failed(failure), None),
-    };
-    let result = report.result.as_ref().map_or(0, String::len);
-    if report.output.chars().count() > OUTPUT_CHARS_MAX || result > RESULT_BYTES_MAX {
-        let failure = Failure {
-            reason: Reason::OutputTooLarge,
-            code: "output_too_large".to_owned(),
-            message: "The agent's output is larger than allowed.".to_owned(),
-        };
-        return (Ending::Failed(failure), None);
-    }
-    (ending, Some(report))
 }
 
 /// Claims that are recovered in one transaction.

@@ -28,6 +28,7 @@ mod in_flight;
 pub mod jobs;
 pub mod lane;
 pub mod line;
+pub mod narratives;
 mod news;
 pub mod operations;
 mod outbox;
@@ -134,6 +135,8 @@ pub struct Settings {
     pub retention: Option<Duration>,
     /// Chats of one key that may be under way; any number when `None`.
     pub chats_in_flight: Option<u32>,
+    /// Which model adds its words to reports; none when `None`.
+    pub narrative_model: Option<String>,
     /// How often callers may ask.
     pub rates: Rates,
     /// What schedules may do.
@@ -369,6 +372,7 @@ impl Default for Settings {
             account_workers: 1,
             retention: None,
             chats_in_flight: Some(limits::CHATS_IN_FLIGHT_DEFAULT),
+            narrative_model: None,
             rates: Rates::default(),
             schedules: schedules::Rules::default(),
             webhooks: Webhooks::default(),

@@ -56,7 +56,7 @@ pub async fn create(app: &App, caller: &Caller, new: NewRun) -> Result<Run, Erro
     }
     let external_id = new.external_id.map(checked_label).transpose()?;
     let now = app.0.clock.now();
-    let run = Arc::new(Run {
+    let run = Run {
         id: app.0.entropy.id(now),
         account: caller.account,
         key: Some(caller.key),
@@ -66,6 +66,7 @@ pub async fn create(app: &App, caller: &Caller, new: NewRun) -> Result<Run, Erro
         trigger: Trigger::Api,
         status: Status::Pending,
         hold: price,
+        model_hold: Amount::ZERO,
         cost: Amount::ZERO,
         attempts: 0,
         due_at: now,
@@ -75,7 +76,8 @@ pub async fn create(app: &App, caller: &Caller, new: NewRun) -> Result<Run, Erro
         updated_at: now,
         failure: None,
         cancel_requested: false,
-    });
+    };
+    let run = Arc::new(app.with_narrative(run, caller.currency));
     let (kept, currency) = (Arc::clone(&run), caller.currency);
     let limit = app.0.settings.pending_runs;
     let terms = Terms { currency, limit, budget: caller.restrictions.budget };
@@ -182,7 +184,7 @@ pub async fn delete(app: &App, caller: &Caller, id: RunId) -> Result<(), Error> 
         match run.status {
             Status::Pending => {
                 queue::remove(txn, &run)?;
-                settle::settle(txn, &run, Amount::ZERO, now)?;
+                settle::release(txn, &run, now)?;
             }
             Status::Running => runs::put_ghost(txn, &run)?,
             Status::Succeeded | Status::NoSignal | Status::Failed => {}
@@ -207,7 +209,7 @@ pub async fn cancel(app: &App, caller: &Caller, id: RunId) -> Result<Run, Error>
             Status::Pending => {
                 queue::remove(txn, &run)?;
                 let ending = Ending::Failed(settle::canceled());
-                settle::end(txn, &run, End { ending, report: None, now, telling })
+                settle::end(txn, &run, End { ending, report: None, usage: None, now, telling })
             }
             Status::Running => {
                 let after = Run { cancel_requested: true, ..run.clone() };

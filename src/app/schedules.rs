@@ -246,6 +246,7 @@ pub async fn run_now(app: &App, owner: Owner, id: ScheduleId) -> Result<Run, Err
     let now = app.0.clock.now();
     let blank = Run::of_schedule(&schedule, app.0.entropy.id(now), price, now);
     let run = Run { key: owner.key, trigger: Trigger::RunNow { schedule: id }, ..blank };
+    let run = app.with_narrative(run, owner.currency);
     let budget = owner.key.and_then(|it| app.0.keys.restrictions(it)).and_then(|it| it.budget);
     let (currency, limit) = (owner.currency, app.0.settings.pending_runs);
     let accept = app.0.store.write(move |txn| {
@@ -334,6 +335,7 @@ impl Run {
             trigger: Trigger::Schedule { schedule: schedule.id, scheduled_for },
             status: Status::Pending,
             hold: price,
+            model_hold: Amount::ZERO,
             cost: Amount::ZERO,
             attempts: 0,
             due_at: now,

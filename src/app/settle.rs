@@ -6,9 +6,10 @@
 
 use crate::app::Error;
 use crate::app::news::{self, Fresh, Telling};
-use crate::domain::ledger::EntryKind;
+use crate::domain::ledger::{ChatUsage, EntryKind, charge_of};
+use crate::domain::limits::{OUTPUT_CHARS_MAX, RESULT_BYTES_MAX};
 use crate::domain::money::Amount;
-use crate::domain::outcome::{Ending, Failure, Reason, Report};
+use crate::domain::outcome::{Ending, Failure, Outcome, Reason, Report};
 use crate::domain::run::{Attempt, Run};
 use crate::domain::time::Timestamp;
 use crate::store::{self, Txn, ledger, queue, runs};
@@ -19,6 +20,8 @@ pub(in crate::app) struct End<'a> {
     pub(in crate::app) ending: Ending,
     /// What it leaves behind.
     pub(in crate::app) report: Option<&'a Report>,
+    /// What a model has used for it, as it is charged.
+    pub(in crate::app) usage: Option<ChatUsage>,
     /// When.
     pub(in crate::app) now: Timestamp,
     /// How the receivers are told.
@@ -40,11 +43,11 @@ pub(in crate::app) struct Ended {
 /// What the disk says; a fault of ours when the run cannot end so.
 pub(in crate::app) fn end(txn: &mut Txn<'_>, run: &Run, end: End<'_>) -> Result<Ended, Error> {
     let mut after = run.clone();
-    let charge = if end.ending.status().is_charged() { run.hold } else { Amount::ZERO };
+    let bill = Bill::of(run, &end.ending, end.usage);
     after
-        .finish(end.ending, charge, end.now)
+        .finish(end.ending, bill.charge, end.now)
         .map_err(|_| store::Error::Bug("a run ended in a state that does not allow it"))?;
-    settle(txn, run, charge, end.now)?;
+    settle(txn, run, bill, end.now)?;
     runs::put(txn, run, &after)?;
     if let Some(report) = end.report {
         runs::insert_report(txn, &after, report)?;
@@ -65,21 +68,43 @@ pub(in crate::app) fn end_ghost(
     txn: &mut Txn<'_>,
     ghost: &Run,
     ending: &Ending,
+    usage: Option<ChatUsage>,
     now: Timestamp,
 ) -> Result<(), Error> {
-    let charge = if ending.status().is_charged() { ghost.hold } else { Amount::ZERO };
-    settle(txn, ghost, charge, now)?;
+    settle(txn, ghost, Bill::of(ghost, ending, usage), now)?;
     runs::remove_ghost(txn, ghost.account, ghost.id)?;
     Ok(())
 }
 
-/// Captures `charge` of a run's hold, releases the rest, and counts one active run less.
-pub(in crate::app) fn settle(
-    txn: &mut Txn<'_>,
-    run: &Run,
+/// What is taken of a run's hold, and what a model had of it.
+#[derive(Clone, Copy)]
+struct Bill {
     charge: Amount,
-    now: Timestamp,
-) -> Result<(), Error> {
+    usage: Option<ChatUsage>,
+}
+
+impl Bill {
+    fn of(run: &Run, ending: &Ending, usage: Option<ChatUsage>) -> Self {
+        if !ending.status().is_charged() {
+            return Self { charge: Amount::ZERO, usage: None };
+        }
+        let used = usage.map_or(Amount::ZERO, |it| it.price.cost(it.usage));
+        Self { charge: charge_of(run.hold, run.model_hold, used), usage }
+    }
+}
+
+/// Releases the hold of a run that was never begun, and counts one active run less.
+///
+/// # Errors
+///
+/// What the disk says.
+pub(in crate::app) fn release(txn: &mut Txn<'_>, run: &Run, now: Timestamp) -> Result<(), Error> {
+    settle(txn, run, Bill { charge: Amount::ZERO, usage: None }, now)
+}
+
+/// Captures what a run costs of its hold, releases the rest, and counts one active run less.
+fn settle(txn: &mut Txn<'_>, run: &Run, bill: Bill, now: Timestamp) -> Result<(), Error> {
+    let Bill { charge, usage } = bill;
     let wallet = ledger::find_in(txn, run.account)?;
     let after = wallet.balance.capture(run.hold, charge).map_err(store::Error::from)?;
     let active = wallet.active_runs.saturating_sub(1);
@@ -96,10 +121,29 @@ pub(in crate::app) fn settle(
         reference: Some(*run.id.as_bytes()),
         key: run.key,
         note: run.kind.clone(),
-        usage: None,
+        usage,
     };
     ledger::append(txn, run.account, after, active, &line)?;
     Ok(())
+}
+
+/// Splits an outcome into its status and what it leaves behind, within the limits.
+pub(in crate::app) fn checked(outcome: Outcome) -> (Ending, Option<Report>) {
+    let (ending, report) = match outcome {
+        Outcome::Succeeded(report) => (Ending::Succeeded, report),
+        Outcome::NoSignal(report) => (Ending::NoSignal, report),
+        Outcome::Failed(failure) => return (Ending::Failed(failure), None),
+    };
+    let result = report.result.as_ref().map_or(0, String::len);
+    if report.output.chars().count() > OUTPUT_CHARS_MAX || result > RESULT_BYTES_MAX {
+        let failure = Failure {
+            reason: Reason::OutputTooLarge,
+            code: "output_too_large".to_owned(),
+            message: "The agent's output is larger than allowed.".to_owned(),
+        };
+        return (Ending::Failed(failure), None);
+    }
+    (ending, Some(report))
 }
 
 /// Puts a run back whose execution ended without an outcome, or ends it when that was the last.
@@ -118,7 +162,7 @@ pub(in crate::app) fn lose(
 ) -> Result<Vec<Fresh>, Error> {
     if run.cancel_requested {
         let ending = Ending::Failed(canceled());
-        return Ok(end(txn, run, End { ending, report: None, now, telling })?.news);
+        return Ok(end(txn, run, End { ending, report: None, usage: None, now, telling })?.news);
     }
     if attempt == Attempt::Counted && !run.may_retry() {
         let failure = Failure {
@@ -127,7 +171,7 @@ pub(in crate::app) fn lose(
             message: "The daemon ended several times while it worked on this run.".to_owned(),
         };
         let ending = Ending::Failed(failure);
-        return Ok(end(txn, run, End { ending, report: None, now, telling })?.news);
+        return Ok(end(txn, run, End { ending, report: None, usage: None, now, telling })?.news);
     }
     let mut after = run.clone();
     after

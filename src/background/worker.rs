@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use crate::agents::{Agent, Bench, Progress, Task};
 use crate::app::jobs::{self, Job};
-use crate::app::{App, baselines, stranded};
+use crate::app::{App, baselines, narratives, stranded};
 use crate::background::{BoxFuture, Loop, STEP_MAX};
+use crate::domain::ledger::ChatUsage;
 use crate::domain::outcome::{Failure, Outcome, Reason, Work};
 use crate::domain::run::Attempt;
 use crate::sys::shutdown::{Phase, Shutdown};
@@ -31,8 +32,8 @@ struct Shared {
 
 /// How an execution ended.
 enum End {
-    /// With an outcome.
-    Done(Work),
+    /// With an outcome, and with what a model has used for it.
+    Done(Work, Option<ChatUsage>),
     /// Without one, through a fault.
     Lost,
     /// Without one, because the daemon stops.
@@ -125,11 +126,11 @@ async fn execute(shared: &Arc<Shared>, job: Job) {
     let start = shared.app.clock().mark();
     let end = match shared.app.catalogue().find(&job.run.kind) {
         Some(agent) => work(shared, &job, Arc::clone(agent)).await,
-        None => End::Done(failed(
+        None => failed(
             Reason::KindUnavailable,
             "kind_unavailable",
             "There is no agent of this kind any more.",
-        )),
+        ),
     };
     tracing::debug!(
         run.id = %job.run.id,
@@ -160,12 +161,18 @@ async fn work(shared: &Arc<Shared>, job: &Job, agent: Arc<dyn Agent>) -> End {
         progress: Progress::into_channel(job.progress.clone()).with_log(Arc::clone(&job.log)),
     };
     let inside = Arc::clone(shared);
-    let mut execution = tokio::spawn(async move { agent.run(&task, &inside.bench).await });
+    let (run, start) = (job.run.clone(), shared.app.clock().mark());
+    let mut execution = tokio::spawn(async move {
+        let work = agent.run(&task, &inside.bench).await;
+        // Words that take too long must not cost the report.
+        let left = timeout.saturating_sub(start.elapsed()) / 2;
+        narratives::add(&inside.app, &run, work, left).await
+    });
     let mut stop = job.stop.clone();
     let end = tokio::select! {
         done = &mut execution => {
             return match done {
-                Ok(work) => End::Done(work),
+                Ok((work, usage)) => End::Done(work, usage),
                 Err(error) => {
                     shared.app.metrics().panics.add(1);
                     tracing::error!(run.id = %job.run.id, %error, "an agent panicked");
@@ -173,14 +180,14 @@ async fn work(shared: &Arc<Shared>, job: &Job, agent: Arc<dyn Agent>) -> End {
                 }
             };
         }
-        () = shared.app.clock().sleep(timeout) => End::Done(failed(
+        () = shared.app.clock().sleep(timeout) => failed(
             Reason::Timeout,
             "timeout",
             &format!("The run took longer than {} seconds.", timeout.as_secs()),
-        )),
+        ),
         // The run is recorded as cancelled whatever outcome is given here.
         _ = stop.wait_for(|it| *it) => {
-            End::Done(failed(Reason::Canceled, "canceled", "The run was cancelled."))
+            failed(Reason::Canceled, "canceled", "The run was cancelled.")
         }
         () = shared.shutdown.reached(Phase::Stopping) => End::Stopped,
     };
@@ -193,7 +200,7 @@ async fn record(shared: &Arc<Shared>, job: &Job, end: End) {
     loop {
         let app = &shared.app;
         let recorded = match &end {
-            End::Done(work) => jobs::finish(app, job, work.clone()).await,
+            End::Done(work, usage) => jobs::finish(app, job, work.clone(), *usage).await,
             End::Lost => jobs::give_back(app, job, Attempt::Counted).await,
             End::Stopped => jobs::give_back(app, job, Attempt::Forgiven).await,
         };
@@ -207,9 +214,9 @@ async fn record(shared: &Arc<Shared>, job: &Job, end: End) {
     }
 }
 
-fn failed(reason: Reason, code: &str, message: &str) -> Work {
+fn failed(reason: Reason, code: &str, message: &str) -> End {
     let failure = Failure { reason, code: code.to_owned(), message: message.to_owned() };
-    Work::from(Outcome::Failed(failure))
+    End::Done(Work::from(Outcome::Failed(failure)), None)
 }
 
 /// The pause after the store refused something.

@@ -138,6 +138,8 @@ pub struct Billing {
 pub struct Agents {
     /// The price of one run, by kind.
     pub prices: BTreeMap<String, Amount>,
+    /// Which model adds its words to reports; none when `None`.
+    pub narrative_model: Option<String>,
     /// What agents call themselves.
     pub user_agent: String,
     /// The shortest time between two requests to one host.
@@ -233,6 +235,7 @@ impl Config {
             billing: Billing { currency: Currency::EUR, rates: BTreeMap::new() },
             agents: Agents {
                 prices: BTreeMap::new(),
+                narrative_model: None,
                 user_agent: String::new(),
                 politeness: Duration::ZERO,
                 confirm_pause: Duration::ZERO,

@@ -14,7 +14,7 @@ use crate::domain::retry::FirstAttempt;
 use crate::models::{Label, UpstreamTexts};
 
 /// The settings of what it does.
-pub(super) static ROWS: [Setting; 26] = [
+pub(super) static ROWS: [Setting; 27] = [
     row(
         "runs.retention",
         Kind::SpanOr(MINUTE, TEN_YEARS, "never", |it, span| it.runs.retention = span),
@@ -51,6 +51,13 @@ pub(super) static ROWS: [Setting; 26] = [
         Is("0.05"),
         Restart,
         "What one run of competitor_scan costs; a failed one costs nothing.",
+    ),
+    row(
+        "agents.narrative_model",
+        Kind::Line(128, |it, id| it.agents.narrative_model = Some(id).filter(|it| it != "off")),
+        Is("off"),
+        Restart,
+        "A model that adds its words to every report, or \"off\". The customer pays for what it uses.",
     ),
     row(
         "agents.user_agent",

@@ -56,6 +56,12 @@ pub async fn open(
         trust: trust(config, &world)?,
     };
     let models = registry(way, &config.chat).await?;
+    if let Some(id) =
+        config.agents.narrative_model.as_deref().filter(|it| models.find(it).is_none())
+    {
+        let problem = format!("agents.narrative_model: there is no model \"{id}\"");
+        return Err(StartError::Model(problem));
+    }
     let offered = models.list().map(Arc::clone).collect();
     let catalogue = Catalogue::built_in(urls).with(world.agents);
     let catalogue = catalogue.map_err(|it| StartError::Kind(it.to_string()))?;
@@ -86,6 +92,7 @@ pub async fn open(
             account_workers: config.queue.account_workers,
             retention: config.runs.retention,
             chats_in_flight: config.limits.chats_in_flight,
+            narrative_model: config.agents.narrative_model.clone(),
             rates: config.limits.rates.clone(),
             schedules: config.schedules.rules,
             webhooks: Webhooks { urls, ..config.webhooks.rules },

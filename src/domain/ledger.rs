@@ -183,6 +183,14 @@ impl EntryKind {
     }
 }
 
+/// What is taken of a run's hold when the run is done, where `most` of the hold was for a model and
+/// the model has used `used`: the rest is the run's price.
+#[must_use]
+pub fn charge_of(hold: Amount, most: Amount, used: Amount) -> Amount {
+    let unused = most.minus(used.min(most)).unwrap_or(Amount::ZERO);
+    hold.minus(unused).unwrap_or(Amount::ZERO)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,6 +202,14 @@ mod tests {
 
     fn balance(amount: &str, held: &str) -> Balance {
         Balance::new(units(amount), units(held)).unwrap()
+    }
+
+    #[test]
+    fn a_run_costs_its_price_and_what_a_model_has_used_of_its_part() {
+        for (used, charge) in [(0, 5), (2, 7), (3, 8), (4, 8)] {
+            let [hold, most, used] = [8, 3, used].map(Amount::from_nanos);
+            assert_eq!(charge_of(hold, most, used), Amount::from_nanos(charge));
+        }
     }
 
     #[test]

@@ -42,6 +42,8 @@ pub struct Run {
     pub status: Status,
     /// What was set aside for it and not yet captured or released.
     pub hold: Amount,
+    /// The part of it that is for a model's narrative, at most; the rest is its price.
+    pub model_hold: Amount,
     /// What it cost; zero until it is over.
     pub cost: Amount,
     /// How many times it was started, the present time included.
@@ -190,7 +192,7 @@ impl Run {
         if let Ending::Failed(failure) = ending {
             self.failure = Some(failure);
         }
-        self.hold = Amount::ZERO;
+        (self.hold, self.model_hold) = (Amount::ZERO, Amount::ZERO);
         self.cost = cost;
         self.finished_at = Some(self.touch(now));
         Ok(())
@@ -303,6 +305,7 @@ mod tests {
             trigger: Trigger::Api,
             status: Status::Pending,
             hold: Amount::from_nanos(5),
+            model_hold: Amount::ZERO,
             cost: Amount::ZERO,
             attempts: 0,
             due_at: NOW,

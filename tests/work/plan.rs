@@ -120,6 +120,7 @@ impl Planner {
             trigger: if self.below(3) == 0 { scheduled } else { Trigger::Api },
             status: Status::Pending,
             hold: Amount::from_nanos(self.below(6) as i64),
+            model_hold: Amount::ZERO,
             cost: Amount::ZERO,
             attempts: 0,
             due_at: now.after(Duration::from_secs(self.entropy.below(5))),

@@ -118,7 +118,7 @@ fn add_up(view: &View, account: AccountId, findings: &mut Findings) -> Result<Su
         if !has_its_sign(&entry) {
             note(Fault::Rule("its amount does not go with its kind"));
         }
-        if let Some(it) = entry.usage {
+        if let (EntryKind::Chat, Some(it)) = (entry.kind, entry.usage) {
             let cost = Amount::ZERO.minus(entry.amount).unwrap_or(Amount::MAX);
             Fault::differs("cost", &cost, &it.price.cost(it.usage)).map(&mut note);
         }

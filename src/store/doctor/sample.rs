@@ -104,6 +104,7 @@ pub(super) fn new_run(account: AccountId, id: RunId) -> Run {
         trigger: Trigger::Api,
         status: Status::Pending,
         hold: PRICE,
+        model_hold: Amount::ZERO,
         cost: Amount::ZERO,
         attempts: 0,
         due_at: NOW,

@@ -8,6 +8,7 @@ mod keys;
 mod leaving;
 mod limits;
 mod money;
+mod narratives;
 mod shop;
 mod streams;
 mod times;
