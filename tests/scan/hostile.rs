@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use errand::agents::Patience;
 use errand::agents::scan::reading::Reading;
 use proptest::prelude::*;
 
@@ -52,7 +53,7 @@ fn no_page_takes_long() {
         let page = scanned(&html);
         let other = scanned(&(html + "<p>Something else that is new here"));
         if let Some(before) = page.page() {
-            let _ = other.changed_since(before);
+            let _ = other.changed_since(before, &Patience::endless());
         }
         // Two readings and a comparison without optimisation; one reading alone takes far less.
         let spent = processor_time() - start;
@@ -67,7 +68,7 @@ proptest! {
     fn nothing_breaks_the_reader(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let page = read("https://site.example/", 200, &[], &bytes);
         if let Some(facts) = page.page() {
-            prop_assert!(page.changed_since(facts).is_some_and(|it| it.changes.is_empty()));
+            prop_assert!(page.changed_since(facts, &Patience::endless()).is_some_and(|it| it.changes.is_empty()));
         }
     }
 
@@ -77,7 +78,7 @@ proptest! {
     ) {
         let page = scanned(&parts.concat());
         if let Some(facts) = page.page() {
-            prop_assert!(page.changed_since(facts).is_some_and(|it| it.changes.is_empty()));
+            prop_assert!(page.changed_since(facts, &Patience::endless()).is_some_and(|it| it.changes.is_empty()));
         }
     }
 }

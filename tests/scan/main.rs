@@ -10,6 +10,7 @@ mod street;
 mod example;
 mod hostile;
 mod judged;
+mod lasting;
 mod noise;
 mod own;
 mod runs;

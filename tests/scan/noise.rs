@@ -59,7 +59,8 @@ fn pages() -> impl Strategy<Value = Page> {
 
 fn kinds(before: &str, after: &str) -> Vec<String> {
     let (before, after) = (scanned(before.as_bytes()), scanned(after.as_bytes()));
-    let changes = after.changed_since(before.page().unwrap()).unwrap().changes;
+    let changes =
+        after.changed_since(before.page().unwrap(), &Patience::endless()).unwrap().changes;
     verdict(&changes).kinds.into_iter().collect()
 }
 
@@ -89,7 +90,7 @@ proptest! {
         let mut wide = vec![0xff, 0xfe];
         wide.extend(html.encode_utf16().flat_map(u16::to_le_bytes));
         let after = scanned(&wide);
-        let changes = after.changed_since(scanned(html.as_bytes()).page().unwrap()).unwrap().changes;
+        let changes = after.changed_since(scanned(html.as_bytes()).page().unwrap(), &Patience::endless()).unwrap().changes;
         prop_assert!(changes.iter().all(|it| !it.is_notable()), "{changes:?}");
     }
 

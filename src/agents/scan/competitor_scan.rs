@@ -9,13 +9,16 @@ use url::Url;
 use crate::agents::agent::{Agent, Entry, Task};
 use crate::agents::bench::Bench;
 use crate::agents::input::InputError;
+use crate::agents::parsers::Patience;
 use crate::agents::scan::baseline::{Baseline, Past};
 use crate::agents::scan::order::{Order, input_schema};
 use crate::agents::scan::report::{self, Scan};
 use crate::agents::scan::result;
 use crate::agents::scan::roles::Role;
-use crate::agents::scan::settle::{Second, Settled, begin, settle, to_confirm};
+use crate::agents::scan::settle::{Second, Settled, begin, settle};
 use crate::agents::scan::visit::{SiteStatus, SiteVisit, again, visit};
+use crate::agents::scan::weigh::to_confirm;
+use crate::agents::seo::markdown::count;
 use crate::domain::outcome::{Failure, Outcome, Reason, Report, Work};
 use crate::domain::receiver::UrlPolicy;
 use crate::domain::target::PageUrl;
@@ -74,19 +77,29 @@ async fn scan(task: &Task, bench: &Bench) -> Work {
     let is_scheduled = task.trigger.schedule().is_some();
     let past = past(task, bench, is_scheduled).await;
     let visits = visit_all(task, bench, &order, &past).await;
-    let wanted = match &past {
-        Past::Known(base) => to_confirm(base, &visits, order.own()),
-        Past::None | Past::Reset(_) if is_scheduled => all_pages(&visits, order.own()),
-        Past::None | Past::Reset(_) => Vec::new(),
-    };
+    let own = order.own();
+    // Comparing is work for the hands, and they take what they work on.
+    let compared = bench.parsers.run(move |patience| {
+        let wanted = match &past {
+            Past::Known(base) => to_confirm(base, &visits, own, patience),
+            Past::None | Past::Reset(_) if is_scheduled => all_pages(&visits, own),
+            Past::None | Past::Reset(_) => Vec::new(),
+        };
+        (past, visits, wanted)
+    });
+    let Ok((past, visits, wanted)) = compared.await else { return broken() };
     let seconds = look_again(task, bench, &visits, wanted, &past).await;
     let steps = steps(&order);
     task.progress.report(steps.saturating_sub(1), steps, "Comparing");
     let finding = Finding { order, visits, seconds, is_scheduled };
     let (input, now) = (task.input.clone(), bench.clock.now());
-    let work = bench.parsers.run(move |_| conclude(finding, past, &input, now)).await;
+    let work = bench.parsers.run(move |it| conclude(finding, past, &input, now, it)).await;
     task.progress.report(steps, steps, "Done");
-    work.unwrap_or_else(|_| failed("internal", "The scan could not be written down."))
+    work.unwrap_or_else(|_| broken())
+}
+
+fn broken() -> Work {
+    failed("internal", "The scan could not be written down.")
 }
 
 /// What was fetched.
@@ -98,7 +111,13 @@ struct Finding {
 }
 
 /// Decides what the run says and what it leaves to the next one.
-fn conclude(finding: Finding, past: Past, input: &str, now: Timestamp) -> Work {
+fn conclude(
+    finding: Finding,
+    past: Past,
+    input: &str,
+    now: Timestamp,
+    patience: &Patience,
+) -> Work {
     let Finding { order, visits, seconds, is_scheduled } = finding;
     let own = order.own();
     let mut scan =
@@ -110,14 +129,15 @@ fn conclude(finding: Finding, past: Past, input: &str, now: Timestamp) -> Work {
     let nothing_read = !competitors(&scan).contains(&SiteStatus::Ok);
     let (mut baseline, is_first) = match past {
         Past::Known(mut base) => {
-            scan.settled = settle(&mut base, &scan.sites, &seconds, own);
+            scan.settled = settle(&mut base, &scan.sites, &seconds, own, patience);
             scan.since = Some(base.reported_at.clone());
+            scan.reset = lost(base.lost());
             (*base, false)
         }
-        Past::None => (begin(input, &now.to_string(), &scan.sites, &seconds), true),
+        Past::None => (begin(input, &now.to_string(), &scan.sites, &seconds, patience), true),
         Past::Reset(reason) => {
             scan.reset = Some(reason.to_owned());
-            (begin(input, &now.to_string(), &scan.sites, &seconds), true)
+            (begin(input, &now.to_string(), &scan.sites, &seconds, patience), true)
         }
     };
     let has_news = scan.notable().next().is_some();
@@ -134,6 +154,16 @@ fn conclude(finding: Finding, past: Past, input: &str, now: Timestamp) -> Work {
     // A first scan that read nothing is no beginning.
     let keeps = is_scheduled && !(is_first && nothing_read);
     Work { outcome, baseline: keeps.then(|| baseline.encode()).flatten() }
+}
+
+/// What is said of pages that the rules of today could not read again.
+fn lost(pages: usize) -> Option<String> {
+    (pages > 0).then(|| {
+        format!(
+            "{} of the last scan could not be compared, because the rules have changed since.",
+            count(pages, "page")
+        )
+    })
 }
 
 fn write(scan: &Scan, output: String) -> Report {

@@ -3,6 +3,7 @@
 //! Pages are read into facts; facts of two times are compared by rules. Noise is left out on
 //! purpose and named: the agent would rather be silent than cry wolf, and says what it ignored.
 
+pub mod alike;
 pub mod amount;
 pub mod baseline;
 pub mod boxes;
@@ -44,6 +45,7 @@ pub mod texts;
 pub mod token;
 pub mod usable;
 pub mod visit;
+pub mod weigh;
 pub mod words;
 
 pub use competitor_scan::CompetitorScan;

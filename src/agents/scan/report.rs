@@ -25,7 +25,7 @@ pub struct Scan {
     pub own: Option<usize>,
     /// When something was last reported for the same schedule.
     pub since: Option<String>,
-    /// Why nothing was compared, where something could have been: a sentence.
+    /// Why nothing was compared, or not all, where something could have been: a sentence.
     pub reset: Option<String>,
     /// What changed since.
     pub settled: Settled,
@@ -94,6 +94,9 @@ pub fn nothing_new(scan: &Scan) -> String {
     let differences = small.saturating_add(left_out);
     if differences > 0 {
         text += &format!(" {} did not matter.", count(differences, "small difference"));
+    }
+    if let Some(reset) = &scan.reset {
+        text += &format!(" {reset}");
     }
     let failed: Vec<_> = scan.sites.iter().enumerate().filter(|it| !it.1.is_ok()).collect();
     for (site, visit) in failed {

@@ -21,13 +21,9 @@ pub enum Usability {
     Degraded(&'static str),
 }
 
-/// Judges an answer before anything is compared; `words_before` are those of the page so far.
+/// Judges an answer before anything is compared.
 #[must_use]
-pub fn usability(
-    reply: &Reply,
-    facts: Option<&PageFacts>,
-    words_before: Option<usize>,
-) -> Usability {
+pub fn usability(reply: &Reply, facts: Option<&PageFacts>) -> Usability {
     let is_challenge = reply.header("cf-mitigated").is_some_and(|it| it == "challenge");
     let title = facts.map(|it| it.title.lower()).unwrap_or_default();
     let words = facts.map_or(0, |it| it.size.words);
@@ -52,8 +48,6 @@ pub fn usability(
         Usability::Degraded("it sent a page of errors")
     } else if words < FEW_WORDS && has(WALLS) {
         Usability::Degraded("it sent a page that asks for consent")
-    } else if words_before.is_some_and(|it| words.saturating_mul(5) < it) {
-        Usability::Degraded("it sent less than a fifth of its text")
     } else {
         Usability::Usable
     }
