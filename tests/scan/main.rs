@@ -11,6 +11,7 @@ mod example;
 mod hostile;
 mod judged;
 mod lasting;
+mod manners;
 mod noise;
 mod own;
 mod runs;

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::task::JoinSet;
-use url::Url;
 
 use crate::agents::agent::{Agent, Entry, Task};
 use crate::agents::bench::Bench;
 use crate::agents::input::InputError;
 use crate::agents::parsers::Patience;
 use crate::agents::scan::baseline::{Baseline, Past};
+use crate::agents::scan::looks::{by_host, known_pages, look_again};
 use crate::agents::scan::order::{Order, input_schema};
 use crate::agents::scan::report::{self, Scan};
 use crate::agents::scan::result;
 use crate::agents::scan::roles::Role;
 use crate::agents::scan::settle::{Second, Settled, begin, settle};
-use crate::agents::scan::visit::{SiteStatus, SiteVisit, again, visit};
+use crate::agents::scan::visit::{SiteStatus, SiteVisit, visit};
 use crate::agents::scan::weigh::to_confirm;
 use crate::agents::seo::markdown::count;
 use crate::domain::outcome::{Failure, Outcome, Reason, Report, Work};
@@ -71,6 +71,7 @@ impl Agent for CompetitorScan {
 }
 
 async fn scan(task: &Task, bench: &Bench) -> Work {
+    let begun = bench.clock.mark();
     let Some(order) = Order::stored(&task.input, bench.targets) else {
         return failed("url_invalid", "The addresses of the sites are not ones that are fetched.");
     };
@@ -88,8 +89,13 @@ async fn scan(task: &Task, bench: &Bench) -> Work {
         (past, visits, wanted)
     });
     let Ok((past, visits, wanted)) = compared.await else { return broken() };
-    let seconds = look_again(task, bench, &visits, wanted, &past).await;
     let steps = steps(&order);
+    let mut seconds = Vec::new();
+    if !wanted.is_empty() {
+        let done = steps.saturating_sub(2);
+        task.progress.report(done, steps, "Waiting to look a second time");
+        seconds = look_again(bench, &visits, &wanted, &past, begun).await;
+    }
     task.progress.report(steps.saturating_sub(1), steps, "Comparing");
     let finding = Finding { order, visits, seconds, is_scheduled };
     let (input, now) = (task.input.clone(), bench.clock.now());
@@ -206,25 +212,17 @@ async fn past(task: &Task, bench: &Bench, is_scheduled: bool) -> Past {
 
 /// Visits every site; sites of one host after each other, others at the same time.
 async fn visit_all(task: &Task, bench: &Bench, order: &Order, past: &Past) -> Vec<SiteVisit> {
-    let mut groups: Vec<Vec<(usize, PageUrl)>> = Vec::new();
-    for (site, url) in order.sites().enumerate() {
-        let is_same = |it: &Vec<(usize, PageUrl)>| {
-            it.first().is_some_and(|it| it.1.url().origin() == url.url().origin())
-        };
-        match groups.iter().position(is_same) {
-            Some(at) => groups.get_mut(at).into_iter().for_each(|it| it.push((site, url.clone()))),
-            None => groups.push(vec![(site, url.clone())]),
-        }
-    }
     let mut visits = JoinSet::new();
-    for group in groups {
-        let known: Vec<Vec<(Role, Url)>> = group.iter().map(|it| known_pages(past, it.0)).collect();
+    for group in by_host(order.sites().map(PageUrl::url)) {
+        let of_group = order.sites().enumerate().filter(|it| group.contains(&it.0));
+        let group: Vec<_> =
+            of_group.map(|(site, url)| (site, url.clone(), known_pages(past, site))).collect();
         let bench = bench.clone();
         visits.spawn(async move {
-            let mut done = Vec::new();
-            for ((site, url), known) in group.into_iter().zip(known) {
-                if !done.is_empty() {
-                    bench.clock.sleep(bench.politeness).await;
+            let mut done: Vec<(usize, SiteVisit)> = Vec::new();
+            for (site, url, known) in group {
+                if let Some((_, last)) = done.last() {
+                    bench.clock.sleep(last.hosts.pause(&bench, url.url())).await;
                 }
                 let visited =
                     bench.clock.within(VISIT_TIME_MAX, Box::pin(visit(&bench, &url, &known))).await;
@@ -258,66 +256,10 @@ async fn visit_all(task: &Task, bench: &Bench, order: &Order, past: &Past) -> Ve
     order.sites().enumerate().map(visit_of).collect()
 }
 
-/// The pages of a site that were compared last time.
-fn known_pages(past: &Past, site: usize) -> Vec<(Role, Url)> {
-    let Past::Known(base) = past else { return Vec::new() };
-    let pages = base.sites.get(site).map(|it| it.pages.as_slice()).unwrap_or_default();
-    pages.iter().filter_map(|it| Some((it.role, Url::parse(&it.url).ok()?))).collect()
-}
-
 /// Every page that was read of competitors.
 fn all_pages(visits: &[SiteVisit], own: Option<usize>) -> Vec<(usize, Role)> {
     let others = visits.iter().enumerate().filter(|it| Some(it.0) != own && it.1.is_ok());
     others.flat_map(|(site, it)| it.pages.iter().map(move |it| (site, it.0))).collect()
-}
-
-/// Looks at some pages a second time, after the pause that makes it worth it.
-async fn look_again(
-    task: &Task,
-    bench: &Bench,
-    visits: &[SiteVisit],
-    wanted: Vec<(usize, Role)>,
-    past: &Past,
-) -> Vec<Second> {
-    if wanted.is_empty() {
-        return Vec::new();
-    }
-    let total = u32::try_from(visits.len()).unwrap_or(u32::MAX).saturating_add(2);
-    let done = total.saturating_sub(2);
-    task.progress.report(done, total, "Waiting to look a second time");
-    bench.clock.sleep(bench.confirm_pause).await;
-    let mut looks = JoinSet::new();
-    for (site, visit) in visits.iter().enumerate() {
-        let roles: Vec<Role> = wanted.iter().filter(|it| it.0 == site).map(|it| it.1).collect();
-        let known = known_pages(past, site);
-        let address = |role: Role| {
-            let asked = known.iter().find(|it| it.0 == role).map(|it| it.1.clone());
-            let start = (role == Role::Entry).then(|| visit.start.url().clone());
-            asked.or(start).or_else(|| visit.page(role).map(|it| it.url.clone()))
-        };
-        let pages: Vec<(Role, Option<Url>)> =
-            roles.into_iter().map(|it| (it, address(it))).collect();
-        let bench = bench.clone();
-        looks.spawn(async move {
-            let mut seconds = Vec::new();
-            for (role, url) in pages {
-                let reading = match url {
-                    Some(url) => {
-                        bench.clock.within(LOOK_TIME_MAX, Box::pin(again(&bench, &url))).await
-                    }
-                    None => Ok(None),
-                };
-                seconds.push(Second { site, role, reading: reading.ok().flatten() });
-                bench.clock.sleep(bench.politeness).await;
-            }
-            seconds
-        });
-    }
-    let mut seconds = Vec::new();
-    while let Some(more) = looks.join_next().await {
-        seconds.extend(more.unwrap_or_default());
-    }
-    seconds
 }
 
 /// Steps of a scan, for its progress: one a site, a second look, the comparison.
@@ -331,5 +273,3 @@ const TIMEOUT: Duration = Duration::from_mins(3);
 const TIME_MAX: Duration = Duration::from_secs(177);
 /// Time for one site.
 const VISIT_TIME_MAX: Duration = Duration::from_secs(80);
-/// Time for one page that is looked at a second time.
-const LOOK_TIME_MAX: Duration = Duration::from_secs(8);
