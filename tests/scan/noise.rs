@@ -21,12 +21,20 @@ impl Page {
     /// Its sections, in their order.
     fn sections(&self) -> Vec<String> {
         let texts = self.headings.iter().zip(&self.texts);
-        let texts = texts.map(|(heading, text)| {
-            format!("<section class=\"a b\" data-x=\"1\"><h2>{heading}</h2><p>{text}</p></section>")
+        let texts = texts.enumerate().map(|(at, (heading, text))| {
+            // Names of boxes that others give to what changes by itself.
+            let around = ["x", "hero-slider", "slide", "swiper-slide"][at % 4];
+            format!(
+                "<div class=\"{around}\"><section class=\"a b\" data-x=\"1\"><h2>{heading}</h2>\
+                 <p>{text}</p></section></div>"
+            )
         });
         let cards = self.prices.iter().enumerate().map(|(at, price)| {
+            let around = ["x", "swiper", "chat-pricing", "carousel"][at % 4];
+            let named = ["plan", "plan recommended", "swiper-slide", "plan quote"][at % 4];
             format!(
-                "<div class=\"plan\" id=\"p{at}\"><h3>Plan {at}</h3><p>${price} / month</p></div>"
+                "<div class=\"{around}\"><div class=\"{named}\" id=\"p{at}\"><h3>Plan {at}</h3>\
+                 <p>${price} / month</p></div></div>"
             )
         });
         texts.chain(cards).collect()

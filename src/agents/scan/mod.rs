@@ -53,4 +53,4 @@ pub mod words;
 pub use competitor_scan::CompetitorScan;
 
 /// The version of the rules; facts of another version are not compared.
-pub const RULES_VERSION: u32 = 1;
+pub const RULES_VERSION: u32 = 2;
