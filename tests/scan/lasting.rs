@@ -139,3 +139,16 @@ async fn limits_of_offers_are_told_each_time_they_change() {
         assert_eq!(changes(&street.scan().await).len(), 3, "{berths}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_page_that_new_rules_cannot_read_again_is_named() {
+    let mut street = Street::new();
+    street.scan().await;
+    street.outdate();
+    let silent = street.scan().await;
+    let Outcome::NoSignal(report) = &silent else { panic!("{silent:?}") };
+    let said = "1 page of the last scan could not be compared, because the rules have changed";
+    assert!(report.output.contains(said), "{}", report.output);
+    street.put("a.example", "/", &priced(35));
+    check_told(&street.scan().await, &["price: 29 USD / month > 35 USD / month"]);
+}

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use errand::agents::scan::baseline::{Baseline, Past};
 use errand::agents::{Agent, Bench, CompetitorScan, Parsers, Progress, Task};
 use errand::domain::id::Id;
 use errand::domain::outcome::{Outcome, Work};
@@ -101,6 +102,17 @@ impl Street {
             self.baseline = Some(baseline);
         }
         work.outcome
+    }
+
+    /// Makes the baseline one of earlier rules that kept nothing of the first page.
+    pub(crate) fn outdate(&mut self) {
+        let input = r#"{"competitors":["http://a.example/","http://b.example/"]}"#;
+        let Past::Known(mut baseline) = Baseline::decode(self.baseline.as_deref(), input) else {
+            panic!("there is no baseline for {input}");
+        };
+        baseline.rules_version -= 1;
+        baseline.sites[0].pages[0].source.clear();
+        self.baseline = baseline.encode();
     }
 
     /// Runs the agent once.

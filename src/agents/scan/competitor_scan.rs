@@ -220,12 +220,15 @@ async fn visit_all(task: &Task, bench: &Bench, order: &Order, past: &Past) -> Ve
         let bench = bench.clone();
         visits.spawn(async move {
             let mut done: Vec<(usize, SiteVisit)> = Vec::new();
+            let turns = u32::try_from(group.len()).unwrap_or(u32::MAX);
             for (site, url, known) in group {
                 if let Some((_, last)) = done.last() {
                     bench.clock.sleep(last.hosts.pause(&bench, url.url())).await;
                 }
-                let visited =
-                    bench.clock.within(VISIT_TIME_MAX, Box::pin(visit(&bench, &url, &known))).await;
+                let visited = bench
+                    .clock
+                    .within(VISIT_TIME_MAX, Box::pin(visit(&bench, &url, &known, turns)))
+                    .await;
                 let slow = |_| SiteVisit::unreachable(url.clone(), "it took too long");
                 done.push((site, visited.unwrap_or_else(slow)));
             }

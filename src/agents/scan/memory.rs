@@ -47,7 +47,13 @@ impl Memory {
             side.is_some_and(|it| map.contains_key(&it))
         };
         let template = template(change);
-        if has(&self.restless, old) || has(&self.restless, new) || has(&self.restless, template) {
+        // Of two prices that were shown in turn neither excuses a third.
+        let is_restless = if change.kind == Kind::Price {
+            has(&self.restless, old) && has(&self.restless, new)
+        } else {
+            [old, new, template].into_iter().any(|it| has(&self.restless, it))
+        };
+        if is_restless {
             return Known::Restless;
         }
         // One side that was never there is news, whatever the other does.
@@ -273,6 +279,10 @@ mod tests {
         memory.note_restless(&text("1", "2", "# left"), 1);
         assert_eq!(memory.judge(&text("2", "9", "# left"), 2), Known::Restless);
         assert_eq!(memory.judge(&text("x", "y", "y"), 2), Known::No);
+        let price = |before, after| Change::new(Kind::Price, Some(before), Some(after));
+        memory.note_restless(&price("29", "35"), 1);
+        assert_eq!(memory.judge(&price("29", "35"), 2), Known::Restless);
+        assert_eq!(memory.judge(&price("29", "45"), 2), Known::No);
         let gone = Change::new(Kind::Robots, None, Some("noindex"));
         memory.note(&gone, Known::No, 2);
         assert_eq!(memory.judge(&gone, 3), Known::No);

@@ -101,13 +101,15 @@ impl SiteVisit {
     }
 }
 
-/// Visits a site; `known` are the pages that earlier visits found.
+/// Visits a site; `known` are the pages that earlier visits found, `turns` the sites of its host,
+/// which share the time for it.
 ///
 /// # Cancel safety
 ///
 /// Safe: a dropped call leaves nothing behind.
-pub async fn visit(bench: &Bench, start: &PageUrl, known: &[(Role, Url)]) -> SiteVisit {
-    let begun = bench.clock.mark();
+pub async fn visit(bench: &Bench, start: &PageUrl, known: &[(Role, Url)], turns: u32) -> SiteVisit {
+    let time_good = VISIT_TIME_GOOD / turns.max(1);
+    let enough = bench.clock.mark().after(time_good);
     let mut hosts = Hosts::default();
     if let AnswerKind::Unreachable(reason) = hosts.meet(bench, start.url()).await {
         return SiteVisit::unreachable(start.clone(), reason);
@@ -128,8 +130,8 @@ pub async fn visit(bench: &Bench, start: &PageUrl, known: &[(Role, Url)]) -> Sit
     site.pages.push((Role::Entry, reading));
     site.hosts = hosts;
     if site.is_ok() {
-        more_pages(bench, &mut site, known, found, begun).await;
-        extras(bench, &mut site, &url, begun).await;
+        more_pages(bench, &mut site, known, found, enough).await;
+        extras(bench, &mut site, &url, enough).await;
     }
     site
 }
@@ -150,14 +152,14 @@ async fn more_pages(
     site: &mut SiteVisit,
     known: &[(Role, Url)],
     found: Vec<(Role, Url)>,
-    begun: Mark,
+    enough: Mark,
 ) {
     // Pages that were compared before stay the same ones.
     let is_known = |role: Role| known.iter().any(|it| it.0 == role);
     let new = found.into_iter().filter(|it| !is_known(it.0));
     let wanted = known.iter().filter(|it| it.0 != Role::Entry).cloned().chain(new);
     for (role, url) in wanted.take(Role::FOUND.len()).collect::<Vec<_>>() {
-        if begun.elapsed() > VISIT_TIME_GOOD {
+        if enough.left().is_zero() {
             site.limits.push(format!("the {role} page was left out, because the site is slow"));
             return;
         }
@@ -186,15 +188,15 @@ async fn more_pages(
 }
 
 /// Reads the first feed, and the sitemap that robots.txt names.
-async fn extras(bench: &Bench, site: &mut SiteVisit, entry: &Url, begun: Mark) {
+async fn extras(bench: &Bench, site: &mut SiteVisit, entry: &Url, enough: Mark) {
     let feeds = site.pages.iter().filter_map(|it| it.1.page()).flat_map(|it| it.feeds.clone());
     let feed = feeds.into_iter().next();
     let is_own = |it: &&str| Url::parse(it).is_ok_and(|it| it.origin() == entry.origin());
     let sitemap = site.hosts.sitemaps(entry).find(is_own).map(str::to_owned);
-    if let Some(text) = extra(bench, site, feed.as_deref(), begun).await {
+    if let Some(text) = extra(bench, site, feed.as_deref(), enough).await {
         site.feed = feed::entries(&text);
     }
-    if let Some(text) = extra(bench, site, sitemap.as_deref(), begun).await {
+    if let Some(text) = extra(bench, site, sitemap.as_deref(), enough).await {
         site.sitemap = Some(feed::sitemap(&text));
     }
 }
@@ -203,11 +205,11 @@ async fn extra(
     bench: &Bench,
     site: &SiteVisit,
     address: Option<&str>,
-    begun: Mark,
+    enough: Mark,
 ) -> Option<String> {
     let url = PageUrl::parse(address?, bench.targets).ok()?;
     let is_own = site.pages.first().is_some_and(|it| it.1.url.origin() == url.url().origin());
-    if !is_own || site.hosts.refusal(url.url()).is_some() || begun.elapsed() > VISIT_TIME_GOOD {
+    if !is_own || site.hosts.refusal(url.url()).is_some() || enough.left().is_zero() {
         return None;
     }
     bench.clock.sleep(site.hosts.pause(bench, url.url())).await;
@@ -229,5 +231,5 @@ fn status_of(reading: &Reading) -> SiteStatus {
     }
 }
 
-/// The time after which no further page of a site is asked for.
+/// The time after which no further page of a host is asked for.
 const VISIT_TIME_GOOD: Duration = Duration::from_secs(45);
