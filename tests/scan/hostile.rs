@@ -61,6 +61,40 @@ fn no_page_takes_long() {
     }
 }
 
+/// Pages of many parts, of which no word stands in a page of another side.
+fn replaced(side: &str) -> Vec<(&'static str, String)> {
+    let words = |at: usize, count: usize| {
+        (0..count).map(|it| format!("{side}{at}x{it}")).collect::<Vec<_>>().join(" ")
+    };
+    let all = |count: usize, part: &dyn Fn(usize) -> String| (0..count).map(part).collect();
+    vec![
+        ("texts", all(490, &|at| format!("<p>{}</p>", words(at, 280)))),
+        ("headings", all(3_000, &|at| format!("<h2>{}</h2>", words(at, 6)))),
+        (
+            "cards",
+            all(1_500, &|at| {
+                let name = words(at, 2);
+                format!(
+                    "<div class=plan><h3>{name}</h3><p>${at}</p><a href=/{at}>Buy {name}</a></div>"
+                )
+            }),
+        ),
+        ("links", all(2_500, &|at| format!("<a href=/x{at}>{}</a> ", words(at, 5)))),
+    ]
+}
+
+#[test]
+fn no_comparison_of_other_pages_takes_long() {
+    for ((name, one), (_, other)) in replaced("a").into_iter().zip(replaced("b")) {
+        let (one, other) = (scanned(&one), scanned(&other));
+        let start = processor_time();
+        let diff = other.changed_since(one.page().unwrap(), &Patience::endless()).unwrap();
+        let spent = processor_time() - start;
+        assert!(diff.is_notable(), "{name}");
+        assert!(spent < Duration::from_secs(5), "{name} took {spent:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
