@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use errand::agents::Patience;
 use errand::agents::scan::reading::Reading;
 use proptest::prelude::*;
 
@@ -52,11 +53,45 @@ fn no_page_takes_long() {
         let page = scanned(&html);
         let other = scanned(&(html + "<p>Something else that is new here"));
         if let Some(before) = page.page() {
-            let _ = other.changed_since(before);
+            let _ = other.changed_since(before, &Patience::endless());
         }
         // Two readings and a comparison without optimisation; one reading alone takes far less.
         let spent = processor_time() - start;
         assert!(spent < Duration::from_secs(10), "{name} took {spent:?}");
+    }
+}
+
+/// Pages of many parts, of which no word stands in a page of another side.
+fn replaced(side: &str) -> Vec<(&'static str, String)> {
+    let words = |at: usize, count: usize| {
+        (0..count).map(|it| format!("{side}{at}x{it}")).collect::<Vec<_>>().join(" ")
+    };
+    let all = |count: usize, part: &dyn Fn(usize) -> String| (0..count).map(part).collect();
+    vec![
+        ("texts", all(490, &|at| format!("<p>{}</p>", words(at, 280)))),
+        ("headings", all(3_000, &|at| format!("<h2>{}</h2>", words(at, 6)))),
+        (
+            "cards",
+            all(1_500, &|at| {
+                let name = words(at, 2);
+                format!(
+                    "<div class=plan><h3>{name}</h3><p>${at}</p><a href=/{at}>Buy {name}</a></div>"
+                )
+            }),
+        ),
+        ("links", all(2_500, &|at| format!("<a href=/x{at}>{}</a> ", words(at, 5)))),
+    ]
+}
+
+#[test]
+fn no_comparison_of_other_pages_takes_long() {
+    for ((name, one), (_, other)) in replaced("a").into_iter().zip(replaced("b")) {
+        let (one, other) = (scanned(&one), scanned(&other));
+        let start = processor_time();
+        let diff = other.changed_since(one.page().unwrap(), &Patience::endless()).unwrap();
+        let spent = processor_time() - start;
+        assert!(diff.is_notable(), "{name}");
+        assert!(spent < Duration::from_secs(5), "{name} took {spent:?}");
     }
 }
 
@@ -67,7 +102,7 @@ proptest! {
     fn nothing_breaks_the_reader(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let page = read("https://site.example/", 200, &[], &bytes);
         if let Some(facts) = page.page() {
-            prop_assert!(page.changed_since(facts).is_some_and(|it| it.changes.is_empty()));
+            prop_assert!(page.changed_since(facts, &Patience::endless()).is_some_and(|it| it.changes.is_empty()));
         }
     }
 
@@ -77,7 +112,7 @@ proptest! {
     ) {
         let page = scanned(&parts.concat());
         if let Some(facts) = page.page() {
-            prop_assert!(page.changed_since(facts).is_some_and(|it| it.changes.is_empty()));
+            prop_assert!(page.changed_since(facts, &Patience::endless()).is_some_and(|it| it.changes.is_empty()));
         }
     }
 }

@@ -10,6 +10,8 @@ mod street;
 mod example;
 mod hostile;
 mod judged;
+mod lasting;
+mod manners;
 mod noise;
 mod own;
 mod runs;

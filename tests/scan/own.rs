@@ -2,6 +2,8 @@
 //!
 //! Each line is what is replaced by what, and the kinds that must be told; none means silence.
 
+use errand::agents::Patience;
+
 use crate::pairs::{read, verdict};
 
 const CAMPSITE: &str = r#"<!doctype html><html lang="fr"><head><meta charset="utf-8">
@@ -94,7 +96,9 @@ fn wrong(page: &str, url: &str, cases: &[Case]) -> Vec<String> {
         assert!(page.contains(from), "{id} replaces nothing");
         let before = read(url, 200, &[], page.as_bytes());
         let after = read(url, 200, &[], page.replacen(from, to, 1).as_bytes());
-        let found = verdict(&after.changed_since(before.page().unwrap()).unwrap().changes);
+        let found = verdict(
+            &after.changed_since(before.page().unwrap(), &Patience::endless()).unwrap().changes,
+        );
         let is_right = expected.iter().all(|it| found.kinds.contains(*it))
             && (!expected.is_empty() || found.kinds.is_empty());
         if !is_right {

@@ -66,7 +66,8 @@ pub(crate) fn compare(set: &str, pair: &Pair) -> Verdict {
     let before = read(&pair.url, 200, &[], &file('a'));
     let url = pair.final_url_b.as_deref().unwrap_or(&pair.url);
     let after = read(url, pair.status_b, &pair.headers_b, &file('b'));
-    let changes = after.changed_since(before.page().unwrap()).map(|it| it.changes);
+    let changes =
+        after.changed_since(before.page().unwrap(), &Patience::endless()).map(|it| it.changes);
     verdict(&changes.unwrap_or_default())
 }
 

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use errand::agents::scan::baseline::{Baseline, Past};
 use errand::agents::{Agent, Bench, CompetitorScan, Parsers, Progress, Task};
 use errand::domain::id::Id;
 use errand::domain::outcome::{Outcome, Work};
@@ -27,6 +28,8 @@ pub(crate) struct Street {
     baseline: Option<Vec<u8>>,
     /// The addresses that were asked for, in order.
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
+    /// When they were asked for.
+    pub(crate) asked_at: Arc<Mutex<Vec<Timestamp>>>,
 }
 
 impl Street {
@@ -51,8 +54,8 @@ impl Street {
             confirm_pause: Duration::from_mins(1),
             targets: UrlPolicy::Public,
         };
-        let (answers, asked) = (Answers::default(), Arc::default());
-        let street = Self { answers, internet, bench, baseline: None, asked };
+        let (answers, asked, asked_at) = (Answers::default(), Arc::default(), Arc::default());
+        let street = Self { answers, internet, bench, baseline: None, asked, asked_at };
         for host in ["a.example", "b.example"] {
             street.open(host);
             street.put(host, "/", &home("Boats on time", 29, ""));
@@ -63,7 +66,9 @@ impl Street {
     /// Opens a site.
     pub(crate) fn open(&self, host: &'static str) {
         let (answers, asked) = (Arc::clone(&self.answers), Arc::clone(&self.asked));
+        let (asked_at, clock) = (Arc::clone(&self.asked_at), self.bench.clock.clone());
         self.internet.site(host, 80, move |stream| {
+            asked_at.lock().unwrap().push(clock.now());
             answer(stream, host, Arc::clone(&answers), Arc::clone(&asked))
         });
     }
@@ -71,6 +76,11 @@ impl Street {
     /// Puts a page at a path.
     pub(crate) fn put(&self, host: &str, path: &str, page: &str) {
         self.put_all(host, path, &[(200, page)]);
+    }
+
+    /// Puts a redirect at a path.
+    pub(crate) fn lead(&self, host: &str, path: &str, to: &str) {
+        self.put_all(host, path, &[(302, to)]);
     }
 
     /// Puts answers at a path that are given one after the other.
@@ -92,6 +102,17 @@ impl Street {
             self.baseline = Some(baseline);
         }
         work.outcome
+    }
+
+    /// Makes the baseline one of earlier rules that kept nothing of the first page.
+    pub(crate) fn outdate(&mut self) {
+        let input = r#"{"competitors":["http://a.example/","http://b.example/"]}"#;
+        let Past::Known(mut baseline) = Baseline::decode(self.baseline.as_deref(), input) else {
+            panic!("there is no baseline for {input}");
+        };
+        baseline.rules_version -= 1;
+        baseline.sites[0].pages[0].source.clear();
+        self.baseline = baseline.encode();
     }
 
     /// Runs the agent once.
@@ -166,7 +187,9 @@ async fn answer(
     }
     let kind = if path.ends_with(".txt") { "text/plain" } else { "text/html; charset=utf-8" };
     let length = body.len();
-    let head =
-        format!("HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
+    let location = if status == 302 { format!("Location: {body}\r\n") } else { String::new() };
+    let head = format!(
+        "HTTP/1.1 {status} X\r\n{location}Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n"
+    );
     let _ = stream.write_all((head + &body).as_bytes()).await;
 }

@@ -60,34 +60,59 @@ pub enum Trouble {
 ///
 /// Safe: a dropped call leaves nothing behind.
 pub async fn page(bench: &Bench, start: &PageUrl) -> Result<Visit, Unfetched> {
-    let mut trail = Trail::new(start.clone(), bench.targets, HOPS_MAX);
-    let limits = Limits::default();
+    let mut trail = trail(bench, start);
     loop {
-        let failed = |trail: &Trail, why| Unfetched {
-            url: trail.url().clone(),
-            was_redirected: !trail.hops().is_empty(),
-            why,
-        };
-        let ask = ask(bench, trail.url(), limits);
-        let answer = match bench.client.open(&ask).await {
-            Ok(answer) => answer,
-            Err(error) => return Err(failed(&trail, Trouble::Exchange(error))),
-        };
-        match trail.step(answer.status, answer.headers.first("location")) {
-            Ok(Next::On) => {}
-            Ok(Next::Arrived) => {
-                let (asked, url) = (start.url().clone(), trail.url().clone());
-                let hops = trail.hops().to_vec();
-                let head = Reply::from_head(&answer);
-                return match answer.read(&limits).await {
-                    Ok(answer) => Ok(Visit { asked, hops, url, reply: answer.into() }),
-                    // The status says it all; nobody needs the rest.
-                    Err(_) if head.status >= 400 => Ok(Visit { asked, hops, url, reply: head }),
-                    Err(error) => Err(failed(&trail, Trouble::Exchange(error))),
-                };
-            }
-            Err(astray) => return Err(failed(&trail, Trouble::Astray(astray))),
+        if let Some(visit) = hop(bench, start, &mut trail).await? {
+            return Ok(visit);
         }
+    }
+}
+
+/// The trail of a page, for those who judge every address before it is asked.
+#[must_use]
+pub fn trail(bench: &Bench, start: &PageUrl) -> Trail {
+    Trail::new(start.clone(), bench.targets, HOPS_MAX)
+}
+
+/// Asks the address that a trail of `start` is at; nothing when the answer leads on.
+///
+/// # Errors
+///
+/// [`Unfetched`] when there is no whole answer; an error status is an answer.
+///
+/// # Cancel safety
+///
+/// Safe: a dropped call leaves the trail where it is.
+pub async fn hop(
+    bench: &Bench,
+    start: &PageUrl,
+    trail: &mut Trail,
+) -> Result<Option<Visit>, Unfetched> {
+    let limits = Limits::default();
+    let failed = |trail: &Trail, why| Unfetched {
+        url: trail.url().clone(),
+        was_redirected: !trail.hops().is_empty(),
+        why,
+    };
+    let ask = ask(bench, trail.url(), limits);
+    let answer = match bench.client.open(&ask).await {
+        Ok(answer) => answer,
+        Err(error) => return Err(failed(trail, Trouble::Exchange(error))),
+    };
+    match trail.step(answer.status, answer.headers.first("location")) {
+        Ok(Next::On) => Ok(None),
+        Ok(Next::Arrived) => {
+            let (asked, url) = (start.url().clone(), trail.url().clone());
+            let hops = trail.hops().to_vec();
+            let head = Reply::from_head(&answer);
+            match answer.read(&limits).await {
+                Ok(answer) => Ok(Some(Visit { asked, hops, url, reply: answer.into() })),
+                // The status says it all; nobody needs the rest.
+                Err(_) if head.status >= 400 => Ok(Some(Visit { asked, hops, url, reply: head })),
+                Err(error) => Err(failed(trail, Trouble::Exchange(error))),
+            }
+        }
+        Err(astray) => Err(failed(trail, Trouble::Astray(astray))),
     }
 }
 

@@ -48,6 +48,9 @@ pub struct SiteBase {
     pub feed: Vec<Post>,
     /// What is remembered of later scans.
     pub memory: Memory,
+    /// Pages that the rules of today could not read again; of this scan only.
+    #[serde(skip)]
+    pub lost: usize,
 }
 
 /// What is kept of a page.
@@ -61,6 +64,31 @@ pub struct PageBase {
     pub facts: PageFacts,
     /// The page itself, reduced, for rules of later versions; empty when it is too large.
     pub source: String,
+    /// What was left of it in the last scans, when that was little.
+    #[serde(default)]
+    pub rest: Rest,
+}
+
+/// A page of which most was missing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rest {
+    /// Scans in a row that found so little.
+    pub scans: u32,
+    /// What it said last.
+    says: u64,
+}
+
+impl Rest {
+    /// Whether the last scan found the same little.
+    #[must_use]
+    pub fn is(&self, reading: &Reading) -> bool {
+        self.scans > 0 && self.says == reading.says()
+    }
+
+    /// Adds what a scan found.
+    pub fn add(&mut self, reading: &Reading) {
+        *self = Self { scans: self.scans.saturating_add(1), says: reading.says() };
+    }
 }
 
 /// What a scan has to compare with.
@@ -117,22 +145,28 @@ impl Baseline {
         }
     }
 
-    /// Reads every page again when the rules have changed since; says how many could not be.
-    pub fn renew(&mut self, patience: &Patience) -> usize {
+    /// Reads every page again when the rules have changed since; counts what could not be.
+    pub fn renew(&mut self, patience: &Patience) {
         if self.rules_version == RULES_VERSION {
-            return 0;
+            return;
         }
         self.rules_version = RULES_VERSION;
-        let mut lost: usize = 0;
         for site in &mut self.sites {
             site.pages.retain_mut(|page| {
                 let again = Some(&page.source).filter(|it| !it.is_empty());
                 let again = again.and_then(|it| Reading::again(&page.facts, it, patience));
-                lost += usize::from(again.is_none());
+                // What was read in a hurry may be half a page.
+                let again = again.filter(|_| !patience.is_over());
+                site.lost += usize::from(again.is_none());
                 again.map(|it| page.facts = it).is_some()
             });
         }
-        lost
+    }
+
+    /// Pages that [`renew`](Self::renew) could not read.
+    #[must_use]
+    pub fn lost(&self) -> usize {
+        self.sites.iter().map(|it| it.lost).sum()
     }
 }
 
@@ -150,7 +184,8 @@ mod tests {
     fn baseline(source: String) -> Baseline {
         let url = "https://a.example/".to_owned();
         let facts = PageFacts { url: url.clone(), status: 200, ..PageFacts::default() };
-        let page = PageBase { role: Role::Entry, url: url.clone(), facts, source };
+        let page =
+            PageBase { role: Role::Entry, url: url.clone(), facts, source, rest: Rest::default() };
         let site = SiteBase { url, pages: vec![page], ..SiteBase::default() };
         Baseline {
             rules_version: RULES_VERSION,
@@ -177,11 +212,13 @@ mod tests {
     fn pages_are_read_again_when_the_rules_have_changed() {
         let mut kept = baseline("<title>Boats</title><p>x".to_owned());
         kept.rules_version = 0;
-        assert_eq!(kept.renew(&Patience::endless()), 0);
+        kept.renew(&Patience::endless());
+        assert_eq!(kept.lost(), 0);
         assert_eq!(kept.sites[0].pages[0].facts.title.shown, "Boats");
         let mut without = baseline(String::new());
         without.rules_version = 0;
-        assert_eq!(without.renew(&Patience::endless()), 1);
+        without.renew(&Patience::endless());
+        assert_eq!(without.lost(), 1);
         assert!(without.sites[0].pages.is_empty());
     }
 }

@@ -6,12 +6,17 @@ use html5ever::local_name;
 
 use crate::agents::page::tree::{Node, NodeId, NodeKind, Tree};
 use crate::agents::page::walk::Visit;
+use crate::agents::scan::price::may_name_price;
 
 /// What is known about the boxes of a page before its text is read.
 #[derive(Debug, Default)]
 pub struct Boxes {
     /// Elements that hold the main heading or the main part, which are never left out.
     kept: HashSet<NodeId>,
+    /// Elements that hold a price.
+    priced: HashSet<NodeId>,
+    /// Elements that hold a heading of the page, or something named after plans or prices.
+    headed: HashSet<NodeId>,
     /// Bytes of text in links, and in all, of elements that may be menus.
     links: HashMap<NodeId, (usize, usize)>,
 }
@@ -34,6 +39,9 @@ impl Boxes {
                     count.0 += if links > 0 { bytes } else { 0 };
                     count.1 += bytes;
                 }
+                if may_name_price(text) {
+                    mark(&mut boxes.priced, tree, id);
+                }
             }
             let Some(name) = node.html_name() else { continue };
             let is_link = matches!(*name, local_name!("a") | local_name!("button"));
@@ -42,7 +50,10 @@ impl Boxes {
             }
             if is_enter {
                 if matches!(*name, local_name!("h1") | local_name!("main")) {
-                    boxes.keep(tree, id);
+                    mark(&mut boxes.kept, tree, id);
+                }
+                if matches!(*name, local_name!("h1") | local_name!("h2")) || is_price_list(node) {
+                    mark(&mut boxes.headed, tree, id);
                 }
                 if menus.len() < MENUS_OPEN_MAX && class_words(node).any(|it| is_menu(&it)) {
                     menus.push(id);
@@ -52,13 +63,6 @@ impl Boxes {
             }
         }
         boxes
-    }
-
-    fn keep(&mut self, tree: &Tree, id: NodeId) {
-        let mut at = Some(id);
-        while let Some(id) = at.filter(|it| self.kept.insert(*it)) {
-            at = tree.parent(id);
-        }
     }
 
     /// Whether nearly all the text of an element is in links.
@@ -75,7 +79,21 @@ impl Boxes {
         }
         let is_dialog = node.attribute("role").is_some_and(|it| it.ends_with("dialog"));
         let is_modal = node.attribute("aria-modal").is_some_and(|it| it == "true");
-        is_dialog || is_modal || class_words(node).any(|it| is_noise(&it)) || is_old_price(node)
+        if is_dialog || is_modal || is_old_price(node) {
+            return true;
+        }
+        let words: Vec<String> = class_words(node).collect();
+        let is_priced = self.priced.contains(&id);
+        (is_foreign(&words) && !(is_priced && is_price_list(node)))
+            || (is_stage(&words) && !is_priced && !self.headed.contains(&id))
+    }
+}
+
+/// Marks an element and all that it stands in.
+fn mark(set: &mut HashSet<NodeId>, tree: &Tree, id: NodeId) {
+    let mut at = Some(id);
+    while let Some(id) = at.filter(|it| set.insert(*it)) {
+        at = tree.parent(id);
     }
 }
 
@@ -120,8 +138,21 @@ fn is_menu(word: &str) -> bool {
     matches!(word, "nav" | "navbar" | "navigation" | "menu" | "topnav" | "mainmenu")
 }
 
-fn is_noise(word: &str) -> bool {
-    NOISE.contains(&word) || NOISE_BEGINNINGS.iter().any(|it| word.starts_with(it))
+/// Whether a box holds something that is not the site's own word: consent, advertising, chat.
+fn is_foreign(words: &[String]) -> bool {
+    let has = |list: &[&str]| words.iter().any(|it| list.contains(&it.as_str()));
+    let begins = |with: &str| words.iter().any(|it| it.starts_with(with));
+    has(&FOREIGN)
+        || FOREIGN_BEGINNINGS.iter().any(|it| begins(it))
+        || (begins("chat") && has(&WIDGETS))
+        || (has(&["recommended"]) && has(&RECOMMENDED))
+}
+
+/// Whether a box shows one thing after another.
+fn is_stage(words: &[String]) -> bool {
+    words.iter().any(|word| {
+        STAGES.contains(&word.as_str()) || STAGE_BEGINNINGS.iter().any(|it| word.starts_with(it))
+    })
 }
 
 /// Whether an element shows the price of before.
@@ -141,8 +172,8 @@ fn is_old_price(node: &Node) -> bool {
         ])
 }
 
-/// Words of boxes that are not content.
-const NOISE: [&str; 24] = [
+/// Words of boxes that are not the site's own.
+const FOREIGN: [&str; 29] = [
     "ad",
     "ads",
     "adslot",
@@ -151,25 +182,30 @@ const NOISE: [&str; 24] = [
     "cmp",
     "quote",
     "quotes",
-    "slide",
-    "slides",
-    "rotator",
     "toast",
     "snackbar",
     "related",
+    "recommendation",
+    "recommendations",
     "trending",
     "captcha",
     "newsticker",
     "livechat",
+    "chatbox",
+    "chatbubble",
+    "chatwidget",
+    "chatwindow",
     "crisp",
     "tawk",
     "zendesk",
     "weather",
     "clock",
     "breadcrumb",
+    "countdown",
+    "marquee",
 ];
 /// Beginnings of such words.
-const NOISE_BEGINNINGS: [&str; 24] = [
+const FOREIGN_BEGINNINGS: [&str; 14] = [
     "cookie",
     "consent",
     "gdpr",
@@ -182,19 +218,18 @@ const NOISE_BEGINNINGS: [&str; 24] = [
     "iubenda",
     "advert",
     "sponsor",
-    "chat",
     "intercom",
     "testimonial",
-    "carousel",
-    "slider",
-    "swiper",
-    "slick",
-    "splide",
-    "recommend",
-    "countdown",
-    "marquee",
-    "ticker",
 ];
+/// Words that make a box named after chat a window to chat in.
+const WIDGETS: [&str; 10] =
+    ["widget", "bubble", "launcher", "button", "box", "window", "popup", "icon", "toggle", "live"];
+/// Words that make a box of what is recommended one for this visitor.
+const RECOMMENDED: [&str; 6] = ["you", "products", "articles", "posts", "reading", "items"];
+/// Words of boxes that show one thing after another.
+const STAGES: [&str; 4] = ["slide", "slides", "rotator", "ticker"];
+/// Beginnings of such words.
+const STAGE_BEGINNINGS: [&str; 5] = ["carousel", "slider", "swiper", "slick", "splide"];
 /// Words of boxes with prices.
 const PRICE_LISTS: [&str; 15] = [
     "pricing", "price", "prices", "plan", "plans", "tariff", "tariffs", "preise", "tarif",
@@ -234,6 +269,22 @@ mod tests {
         assert!(left_out("<span id=x class=price-old>x", "x"));
         assert!(!left_out("<div id=x class='add-on header shadow'>x", "x"));
         assert!(!left_out("<span id=x class=price>x", "x"));
+    }
+
+    #[test]
+    fn plans_and_what_the_page_says_of_itself_are_never_left_out() {
+        for class in ["plan recommended", "hero-slider", "swiper-slide", "plan quote", "slick-item"]
+        {
+            let card = format!("<div id=x class='{class}'><h3>Crew</h3><p>$<b>29</b> / month");
+            assert!(!left_out(&card, "x"), "{class}");
+        }
+        assert!(!left_out("<div id=chat-plans class=chat-pricing><p>29 EUR", "chat-plans"));
+        assert!(!left_out("<div id=x class='hero-slider'><p class=slide><h2>New</h2>", "x"));
+        assert!(!left_out("<div id=chat>x", "chat"));
+        // A price in somebody else's box is none of the site's.
+        for class in ["ad-slot", "related-products", "recommended-for-you", "chat-widget"] {
+            assert!(left_out(&format!("<div id=x class={class}><h2>y</h2><p>$5"), "x"), "{class}");
+        }
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub struct Change {
     pub place: String,
     /// The text with its numbers left open, by which it is remembered.
     pub template: String,
+    /// Whether it is a text of an offer, or a limit: these matter however often they change.
+    pub is_of_offer: bool,
 }
 
 /// What changed.
@@ -25,7 +27,7 @@ pub struct Change {
 pub enum Kind {
     /// Whether the page can be reached at all.
     Unreachable,
-    /// Its status: 404 or 410, or back from it.
+    /// Its status: 404 or 410, or back from it; or that most of it is gone.
     Status,
     /// The host that answers.
     Redirect,
@@ -158,6 +160,7 @@ impl Change {
             after: after.map(str::to_owned),
             place: String::new(),
             template: String::new(),
+            is_of_offer: false,
         }
     }
 

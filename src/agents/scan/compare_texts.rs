@@ -2,32 +2,51 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::agents::scan::alike::{Alike, by_key, take};
 use crate::agents::scan::change::{Change, Diff, Kind, Severity};
 use crate::agents::scan::facts::{Heading, PageFacts, Segment, Zone};
-use crate::agents::scan::judge::{Verdict, numbers, one_sided, replaced};
+use crate::agents::scan::judge::{Verdict, is_of_offer, numbers, one_sided, replaced};
 use crate::agents::scan::offers::Changed;
 
 /// Compares the headings.
-pub fn headings(diff: &mut Diff, before: &PageFacts, after: &PageFacts, changed: &Changed) {
-    let (gone, mut new) = parted(&before.headings, &after.headings, |it| &it.text.key);
+pub fn headings(
+    diff: &mut Diff,
+    before: &PageFacts,
+    after: &PageFacts,
+    changed: &Changed,
+    alike: &mut Alike<'_>,
+) {
+    let (mut gone, mut new) = parted(&before.headings, &after.headings, |it| &it.text.key);
+    let template = |it: &&Heading| Some(it.text.template.clone());
+    let mut pairs = by_key(gone.iter().map(template), new.iter().map(template));
+    let mut twins = take(&mut gone, &mut new, pairs);
+    // The main heading of one time takes the place of that of the other, whatever they say.
+    let main = |it: &&Heading| (it.level == 1).then_some(());
+    pairs = by_key(gone.iter().map(main), new.iter().map(main));
+    twins.extend(take(&mut gone, &mut new, pairs));
+    pairs = alike.pairs(&keys(&gone), &keys(&new), |old, other| {
+        gone.get(old).map(|it| it.level) == new.get(other).map(|it| it.level)
+    });
+    twins.extend(take(&mut gone, &mut new, pairs));
+    for (old, new) in twins {
+        heading(diff, Some(old), Some(new), changed);
+    }
     for old in gone {
-        let twin = new.iter().position(|it| it.text.template == old.text.template);
-        let twin = twin.or_else(|| {
-            new.iter().position(|it| {
-                it.level == old.level && (old.level == 1 || is_alike(&old.text.key, &it.text.key))
-            })
-        });
-        heading(diff, Some(old), twin.map(|it| new.remove(it)), changed);
+        heading(diff, Some(old), None, changed);
     }
     for new in new {
         heading(diff, None, Some(new), changed);
     }
 }
 
+fn keys<'a>(headings: &[&'a Heading]) -> Vec<&'a str> {
+    headings.iter().map(|it| it.text.key.as_str()).collect()
+}
+
 fn heading(diff: &mut Diff, before: Option<&Heading>, after: Option<&Heading>, changed: &Changed) {
     let Some(one) = after.or(before) else { return };
-    let is_of_plan = |it: &Heading| changed.plans.contains(&it.text.key);
-    if before.is_some_and(is_of_plan) || after.is_some_and(is_of_plan) {
+    let both = || before.into_iter().chain(after);
+    if both().any(|it| changed.plans.contains(&it.text.key)) {
         return;
     }
     let verdict = match (before, after) {
@@ -50,7 +69,8 @@ fn heading(diff: &mut Diff, before: Option<&Heading>, after: Option<&Heading>, c
     let shown = |it: Option<&Heading>| it.map(|it| it.text.shown.clone());
     let (old, new) = (shown(before), shown(after));
     let change = Change::new(Kind::Heading, old.as_deref(), new.as_deref()).with(severity);
-    diff.push(Change { template: one.text.template.clone(), ..change });
+    let is_of_offer = both().any(|it| it.plan.is_some() || is_of_offer(&as_segment(it)));
+    diff.push(Change { template: one.text.template.clone(), is_of_offer, ..change });
 }
 
 fn as_segment(heading: &Heading) -> Segment {
@@ -65,26 +85,37 @@ fn as_segment(heading: &Heading) -> Segment {
 }
 
 /// Compares the blocks of text.
-pub fn segments(diff: &mut Diff, before: &PageFacts, after: &PageFacts, changed: &Changed) {
-    let (gone, mut new) = parted(&before.segments, &after.segments, |it| &it.text.key);
+pub fn segments(
+    diff: &mut Diff,
+    before: &PageFacts,
+    after: &PageFacts,
+    changed: &Changed,
+    alike: &mut Alike<'_>,
+) {
+    let (mut gone, mut new) = parted(&before.segments, &after.segments, |it| &it.text.key);
     let said = |page: &PageFacts| -> HashSet<String> {
         page.segments.iter().map(|it| it.text.key.clone()).collect()
     };
     let (said_before, said_after) = (said(before), said(after));
     // What is still said elsewhere has only moved.
-    let mut gone: Vec<_> =
-        gone.into_iter().filter(|it| !said_after.contains(&it.text.key)).collect();
+    gone.retain(|it| !said_after.contains(&it.text.key));
     new.retain(|it| !said_before.contains(&it.text.key));
-    pair(diff, &mut gone, &mut new, changed, |old, new| {
-        old.text.template == new.text.template && old.label == new.label && old.plan == new.plan
+    let same = |it: &&Segment| Some((it.text.template.clone(), it.label.clone(), it.plan.clone()));
+    let mut pairs = by_key(gone.iter().map(same), new.iter().map(same));
+    let mut twins = take(&mut gone, &mut new, pairs);
+    let template = |it: &&Segment| Some(it.text.template.clone());
+    pairs = by_key(gone.iter().map(template), new.iter().map(template));
+    twins.extend(take(&mut gone, &mut new, pairs));
+    pairs = alike.pairs(&templates(&gone), &templates(&new), |old, other| {
+        gone.get(old).map(|it| &it.tag) == new.get(other).map(|it| &it.tag)
     });
-    pair(diff, &mut gone, &mut new, changed, |old, new| old.text.template == new.text.template);
-    pair(diff, &mut gone, &mut new, changed, |old, new| {
-        old.tag == new.tag && is_alike(&old.text.template, &new.text.template)
-    });
-    pair(diff, &mut gone, &mut new, changed, |old, new| {
-        old.tag == new.tag && old.label == new.label && old.plan == new.plan
-    });
+    twins.extend(take(&mut gone, &mut new, pairs));
+    let place = |it: &&Segment| Some((it.tag.clone(), it.label.clone(), it.plan.clone()));
+    pairs = by_key(gone.iter().map(place), new.iter().map(place));
+    twins.extend(take(&mut gone, &mut new, pairs));
+    for (old, new) in twins {
+        segment(diff, Some(old), Some(new), changed);
+    }
     for old in gone {
         segment(diff, Some(old), None, changed);
     }
@@ -93,29 +124,13 @@ pub fn segments(diff: &mut Diff, before: &PageFacts, after: &PageFacts, changed:
     }
 }
 
-/// Judges the pairs for which `fits` holds, and takes them out.
-fn pair<'a>(
-    diff: &mut Diff,
-    gone: &mut Vec<&'a Segment>,
-    new: &mut Vec<&'a Segment>,
-    changed: &Changed,
-    fits: impl Fn(&Segment, &Segment) -> bool,
-) {
-    if gone.len().saturating_mul(new.len()) > PAIRS_MAX {
-        return;
-    }
-    gone.retain(|old| match new.iter().position(|it| fits(old, it)) {
-        Some(at) => {
-            segment(diff, Some(old), Some(new.remove(at)), changed);
-            false
-        }
-        None => true,
-    });
+fn templates<'a>(segments: &[&'a Segment]) -> Vec<&'a str> {
+    segments.iter().map(|it| it.text.template.as_str()).collect()
 }
 
 fn segment(diff: &mut Diff, before: Option<&Segment>, after: Option<&Segment>, changed: &Changed) {
     let Some(one) = after.or(before) else { return };
-    let both = || before.iter().chain(after.iter());
+    let both = || before.into_iter().chain(after);
     if both().any(|it| is_told(it, changed)) {
         return;
     }
@@ -141,7 +156,8 @@ fn segment(diff: &mut Diff, before: Option<&Segment>, after: Option<&Segment>, c
     let (old, new) = (shown(before), shown(after));
     let place = one.plan.as_deref().unwrap_or(&one.label);
     let change = Change::new(Kind::Text, old.as_deref(), new.as_deref()).with(severity).at(place);
-    diff.push(Change { template: one.text.template.clone(), ..change });
+    let is_of_offer = both().any(is_of_offer);
+    diff.push(Change { template: one.text.template.clone(), is_of_offer, ..change });
 }
 
 /// Whether a text belongs to a plan or a price that is reported as such.
@@ -180,14 +196,3 @@ fn missing<'a, T>(one: &'a [T], other: &[T], key: &impl Fn(&T) -> &str) -> Vec<&
     };
     one.iter().filter(is_missing).collect()
 }
-
-/// Whether two texts share at least half of their words.
-fn is_alike(one: &str, other: &str) -> bool {
-    let words = |it: &str| it.split(' ').map(str::to_owned).collect::<HashSet<_>>();
-    let (one, other) = (words(one), words(other));
-    let shared = one.intersection(&other).count();
-    shared > 0 && shared.saturating_mul(2) >= one.len().max(other.len())
-}
-
-/// Pairs of blocks that are looked at.
-const PAIRS_MAX: usize = 250_000;

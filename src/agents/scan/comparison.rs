@@ -1,6 +1,6 @@
 //! The tables of a report: the sites side by side, their prices, and what one's own site lacks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::agents::scan::facts::{Offer, Segment};
 use crate::agents::scan::report::Scan;
@@ -139,15 +139,15 @@ fn missing(
     others: &[&Summary<'_>],
     of: &dyn Fn(&Summary<'_>) -> Vec<String>,
 ) -> Vec<(String, usize)> {
-    let known: Vec<String> = of(own).iter().map(|it| Text::of(it).template).collect();
+    let known: HashSet<String> = of(own).iter().map(|it| Text::of(it).template).collect();
     let mut counts: BTreeMap<String, (String, usize)> = BTreeMap::new();
     for other in others {
-        let mut seen: Vec<String> = Vec::new();
+        let mut seen: HashSet<String> = HashSet::new();
         for text in of(other) {
             let key = Text::of(&text).template;
             if !known.contains(&key) && !seen.contains(&key) {
                 counts.entry(key.clone()).or_insert((text, 0)).1 += 1;
-                seen.push(key);
+                seen.insert(key);
             }
         }
     }

@@ -4,18 +4,21 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 use tokio::task::JoinSet;
-use url::Url;
 
 use crate::agents::agent::{Agent, Entry, Task};
 use crate::agents::bench::Bench;
 use crate::agents::input::InputError;
+use crate::agents::parsers::Patience;
 use crate::agents::scan::baseline::{Baseline, Past};
+use crate::agents::scan::looks::{by_host, known_pages, look_again};
 use crate::agents::scan::order::{Order, input_schema};
 use crate::agents::scan::report::{self, Scan};
 use crate::agents::scan::result;
 use crate::agents::scan::roles::Role;
-use crate::agents::scan::settle::{Second, Settled, begin, settle, to_confirm};
-use crate::agents::scan::visit::{SiteStatus, SiteVisit, again, visit};
+use crate::agents::scan::settle::{Second, Settled, begin, settle};
+use crate::agents::scan::visit::{SiteStatus, SiteVisit, visit};
+use crate::agents::scan::weigh::to_confirm;
+use crate::agents::seo::markdown::count;
 use crate::domain::outcome::{Failure, Outcome, Reason, Report, Work};
 use crate::domain::receiver::UrlPolicy;
 use crate::domain::target::PageUrl;
@@ -68,25 +71,41 @@ impl Agent for CompetitorScan {
 }
 
 async fn scan(task: &Task, bench: &Bench) -> Work {
+    let begun = bench.clock.mark();
     let Some(order) = Order::stored(&task.input, bench.targets) else {
         return failed("url_invalid", "The addresses of the sites are not ones that are fetched.");
     };
     let is_scheduled = task.trigger.schedule().is_some();
     let past = past(task, bench, is_scheduled).await;
     let visits = visit_all(task, bench, &order, &past).await;
-    let wanted = match &past {
-        Past::Known(base) => to_confirm(base, &visits, order.own()),
-        Past::None | Past::Reset(_) if is_scheduled => all_pages(&visits, order.own()),
-        Past::None | Past::Reset(_) => Vec::new(),
-    };
-    let seconds = look_again(task, bench, &visits, wanted, &past).await;
+    let own = order.own();
+    // Comparing is work for the hands, and they take what they work on.
+    let compared = bench.parsers.run(move |patience| {
+        let wanted = match &past {
+            Past::Known(base) => to_confirm(base, &visits, own, patience),
+            Past::None | Past::Reset(_) if is_scheduled => all_pages(&visits, own),
+            Past::None | Past::Reset(_) => Vec::new(),
+        };
+        (past, visits, wanted)
+    });
+    let Ok((past, visits, wanted)) = compared.await else { return broken() };
     let steps = steps(&order);
+    let mut seconds = Vec::new();
+    if !wanted.is_empty() {
+        let done = steps.saturating_sub(2);
+        task.progress.report(done, steps, "Waiting to look a second time");
+        seconds = look_again(bench, &visits, &wanted, &past, begun).await;
+    }
     task.progress.report(steps.saturating_sub(1), steps, "Comparing");
     let finding = Finding { order, visits, seconds, is_scheduled };
     let (input, now) = (task.input.clone(), bench.clock.now());
-    let work = bench.parsers.run(move |_| conclude(finding, past, &input, now)).await;
+    let work = bench.parsers.run(move |it| conclude(finding, past, &input, now, it)).await;
     task.progress.report(steps, steps, "Done");
-    work.unwrap_or_else(|_| failed("internal", "The scan could not be written down."))
+    work.unwrap_or_else(|_| broken())
+}
+
+fn broken() -> Work {
+    failed("internal", "The scan could not be written down.")
 }
 
 /// What was fetched.
@@ -98,7 +117,13 @@ struct Finding {
 }
 
 /// Decides what the run says and what it leaves to the next one.
-fn conclude(finding: Finding, past: Past, input: &str, now: Timestamp) -> Work {
+fn conclude(
+    finding: Finding,
+    past: Past,
+    input: &str,
+    now: Timestamp,
+    patience: &Patience,
+) -> Work {
     let Finding { order, visits, seconds, is_scheduled } = finding;
     let own = order.own();
     let mut scan =
@@ -110,14 +135,15 @@ fn conclude(finding: Finding, past: Past, input: &str, now: Timestamp) -> Work {
     let nothing_read = !competitors(&scan).contains(&SiteStatus::Ok);
     let (mut baseline, is_first) = match past {
         Past::Known(mut base) => {
-            scan.settled = settle(&mut base, &scan.sites, &seconds, own);
+            scan.settled = settle(&mut base, &scan.sites, &seconds, own, patience);
             scan.since = Some(base.reported_at.clone());
+            scan.reset = lost(base.lost());
             (*base, false)
         }
-        Past::None => (begin(input, &now.to_string(), &scan.sites, &seconds), true),
+        Past::None => (begin(input, &now.to_string(), &scan.sites, &seconds, patience), true),
         Past::Reset(reason) => {
             scan.reset = Some(reason.to_owned());
-            (begin(input, &now.to_string(), &scan.sites, &seconds), true)
+            (begin(input, &now.to_string(), &scan.sites, &seconds, patience), true)
         }
     };
     let has_news = scan.notable().next().is_some();
@@ -134,6 +160,16 @@ fn conclude(finding: Finding, past: Past, input: &str, now: Timestamp) -> Work {
     // A first scan that read nothing is no beginning.
     let keeps = is_scheduled && !(is_first && nothing_read);
     Work { outcome, baseline: keeps.then(|| baseline.encode()).flatten() }
+}
+
+/// What is said of pages that the rules of today could not read again.
+fn lost(pages: usize) -> Option<String> {
+    (pages > 0).then(|| {
+        format!(
+            "{} of the last scan could not be compared, because the rules have changed since.",
+            count(pages, "page")
+        )
+    })
 }
 
 fn write(scan: &Scan, output: String) -> Report {
@@ -176,28 +212,23 @@ async fn past(task: &Task, bench: &Bench, is_scheduled: bool) -> Past {
 
 /// Visits every site; sites of one host after each other, others at the same time.
 async fn visit_all(task: &Task, bench: &Bench, order: &Order, past: &Past) -> Vec<SiteVisit> {
-    let mut groups: Vec<Vec<(usize, PageUrl)>> = Vec::new();
-    for (site, url) in order.sites().enumerate() {
-        let is_same = |it: &Vec<(usize, PageUrl)>| {
-            it.first().is_some_and(|it| it.1.url().origin() == url.url().origin())
-        };
-        match groups.iter().position(is_same) {
-            Some(at) => groups.get_mut(at).into_iter().for_each(|it| it.push((site, url.clone()))),
-            None => groups.push(vec![(site, url.clone())]),
-        }
-    }
     let mut visits = JoinSet::new();
-    for group in groups {
-        let known: Vec<Vec<(Role, Url)>> = group.iter().map(|it| known_pages(past, it.0)).collect();
+    for group in by_host(order.sites().map(PageUrl::url)) {
+        let of_group = order.sites().enumerate().filter(|it| group.contains(&it.0));
+        let group: Vec<_> =
+            of_group.map(|(site, url)| (site, url.clone(), known_pages(past, site))).collect();
         let bench = bench.clone();
         visits.spawn(async move {
-            let mut done = Vec::new();
-            for ((site, url), known) in group.into_iter().zip(known) {
-                if !done.is_empty() {
-                    bench.clock.sleep(bench.politeness).await;
+            let mut done: Vec<(usize, SiteVisit)> = Vec::new();
+            let turns = u32::try_from(group.len()).unwrap_or(u32::MAX);
+            for (site, url, known) in group {
+                if let Some((_, last)) = done.last() {
+                    bench.clock.sleep(last.hosts.pause(&bench, url.url())).await;
                 }
-                let visited =
-                    bench.clock.within(VISIT_TIME_MAX, Box::pin(visit(&bench, &url, &known))).await;
+                let visited = bench
+                    .clock
+                    .within(VISIT_TIME_MAX, Box::pin(visit(&bench, &url, &known, turns)))
+                    .await;
                 let slow = |_| SiteVisit::unreachable(url.clone(), "it took too long");
                 done.push((site, visited.unwrap_or_else(slow)));
             }
@@ -228,66 +259,10 @@ async fn visit_all(task: &Task, bench: &Bench, order: &Order, past: &Past) -> Ve
     order.sites().enumerate().map(visit_of).collect()
 }
 
-/// The pages of a site that were compared last time.
-fn known_pages(past: &Past, site: usize) -> Vec<(Role, Url)> {
-    let Past::Known(base) = past else { return Vec::new() };
-    let pages = base.sites.get(site).map(|it| it.pages.as_slice()).unwrap_or_default();
-    pages.iter().filter_map(|it| Some((it.role, Url::parse(&it.url).ok()?))).collect()
-}
-
 /// Every page that was read of competitors.
 fn all_pages(visits: &[SiteVisit], own: Option<usize>) -> Vec<(usize, Role)> {
     let others = visits.iter().enumerate().filter(|it| Some(it.0) != own && it.1.is_ok());
     others.flat_map(|(site, it)| it.pages.iter().map(move |it| (site, it.0))).collect()
-}
-
-/// Looks at some pages a second time, after the pause that makes it worth it.
-async fn look_again(
-    task: &Task,
-    bench: &Bench,
-    visits: &[SiteVisit],
-    wanted: Vec<(usize, Role)>,
-    past: &Past,
-) -> Vec<Second> {
-    if wanted.is_empty() {
-        return Vec::new();
-    }
-    let total = u32::try_from(visits.len()).unwrap_or(u32::MAX).saturating_add(2);
-    let done = total.saturating_sub(2);
-    task.progress.report(done, total, "Waiting to look a second time");
-    bench.clock.sleep(bench.confirm_pause).await;
-    let mut looks = JoinSet::new();
-    for (site, visit) in visits.iter().enumerate() {
-        let roles: Vec<Role> = wanted.iter().filter(|it| it.0 == site).map(|it| it.1).collect();
-        let known = known_pages(past, site);
-        let address = |role: Role| {
-            let asked = known.iter().find(|it| it.0 == role).map(|it| it.1.clone());
-            let start = (role == Role::Entry).then(|| visit.start.url().clone());
-            asked.or(start).or_else(|| visit.page(role).map(|it| it.url.clone()))
-        };
-        let pages: Vec<(Role, Option<Url>)> =
-            roles.into_iter().map(|it| (it, address(it))).collect();
-        let bench = bench.clone();
-        looks.spawn(async move {
-            let mut seconds = Vec::new();
-            for (role, url) in pages {
-                let reading = match url {
-                    Some(url) => {
-                        bench.clock.within(LOOK_TIME_MAX, Box::pin(again(&bench, &url))).await
-                    }
-                    None => Ok(None),
-                };
-                seconds.push(Second { site, role, reading: reading.ok().flatten() });
-                bench.clock.sleep(bench.politeness).await;
-            }
-            seconds
-        });
-    }
-    let mut seconds = Vec::new();
-    while let Some(more) = looks.join_next().await {
-        seconds.extend(more.unwrap_or_default());
-    }
-    seconds
 }
 
 /// Steps of a scan, for its progress: one a site, a second look, the comparison.
@@ -301,5 +276,3 @@ const TIMEOUT: Duration = Duration::from_mins(3);
 const TIME_MAX: Duration = Duration::from_secs(177);
 /// Time for one site.
 const VISIT_TIME_MAX: Duration = Duration::from_secs(80);
-/// Time for one page that is looked at a second time.
-const LOOK_TIME_MAX: Duration = Duration::from_secs(8);

@@ -241,3 +241,29 @@ const LIST_MAX: usize = 100;
 const LINKS_MAX: usize = 600;
 /// Characters of a call.
 const CALL_CHARS_MAX: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::page::media::Kind;
+    use crate::agents::parsers::Patience;
+
+    #[track_caller]
+    fn check_price(html: &str, expected: &str) {
+        let html = format!("<div class=plan><h3>Crew</h3><p>{html}</p></div>");
+        let page = Document::read(html.as_bytes(), Some("utf-8"), Kind::Html, &Patience::endless());
+        let url = Url::parse("https://site.example/").unwrap();
+        let facts = extract(&url, &Reply::default(), &page);
+        let prices: Vec<String> = facts.offers.iter().map(|it| it.price.to_string()).collect();
+        assert_eq!(prices, [expected], "{html}");
+    }
+
+    #[test]
+    fn raised_digits_are_cents_or_a_footnote() {
+        check_price("$29<sup>99</sup> / month", "29.99 USD / month");
+        check_price("<sup>$</sup>29<sup><span>99</span></sup>", "29.99 USD");
+        check_price("$29<sup>1</sup>", "29 USD");
+        check_price("$29.50<sup>12</sup>", "29.50 USD");
+        check_price("29<sup>99</sup> €", "29.99 EUR");
+    }
+}

@@ -56,6 +56,12 @@ pub fn replaced(before: &Segment, after: &Segment) -> Verdict {
     if verdicts.contains(&Verdict::Notable) { Verdict::Notable } else { Verdict::Minor }
 }
 
+/// Whether a text stands in an offer or names a limit.
+#[must_use]
+pub fn is_of_offer(segment: &Segment) -> bool {
+    segment.in_offer || has_any(&segment.text.lower(), LIMITS)
+}
+
 /// Judges a text that came or went.
 #[must_use]
 pub fn one_sided(segment: &Segment) -> Verdict {

@@ -3,6 +3,7 @@
 //! Pages are read into facts; facts of two times are compared by rules. Noise is left out on
 //! purpose and named: the agent would rather be silent than cry wolf, and says what it ignored.
 
+pub mod alike;
 pub mod amount;
 pub mod baseline;
 pub mod boxes;
@@ -19,10 +20,12 @@ pub mod extract;
 pub mod facts;
 pub mod feed;
 pub mod flow;
+pub mod hosts;
 pub mod json_ld;
 pub mod judge;
 pub mod lexicon;
 pub mod links;
+pub mod looks;
 pub mod mask;
 pub mod memory;
 pub mod offers;
@@ -44,9 +47,10 @@ pub mod texts;
 pub mod token;
 pub mod usable;
 pub mod visit;
+pub mod weigh;
 pub mod words;
 
 pub use competitor_scan::CompetitorScan;
 
 /// The version of the rules; facts of another version are not compared.
-pub const RULES_VERSION: u32 = 1;
+pub const RULES_VERSION: u32 = 2;

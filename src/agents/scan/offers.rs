@@ -1,6 +1,6 @@
 //! Compares what is on offer: plans that came or went, prices that changed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::agents::scan::change::{Change, Diff, Kind};
 use crate::agents::scan::facts::{Offer, Origin, PageFacts};
@@ -20,8 +20,13 @@ impl Changed {
     /// Whether a text names a plan that came or went.
     #[must_use]
     pub fn names(&self, key: &str) -> bool {
-        let padded = format!(" {key} ");
-        self.plans.iter().any(|it| !it.is_empty() && padded.contains(&format!(" {it} ")))
+        let words: Vec<&str> = key.split(' ').collect();
+        let spans = (0..words.len()).flat_map(|from| {
+            let rest = words.len().saturating_sub(from).min(PLAN_WORDS_MAX);
+            (1..=rest).map(move |count| (from, count))
+        });
+        let mut named = spans.filter_map(|(from, count)| words.get(from..from + count));
+        !self.plans.is_empty() && named.any(|it| self.plans.contains(&it.join(" ")))
     }
 }
 
@@ -61,19 +66,22 @@ pub fn offers(diff: &mut Diff, before: &PageFacts, after: &PageFacts) -> Changed
 
 /// Plans that came or went. One that is still named has only lost its price, or got one.
 fn plans(diff: &mut Diff, before: &PageFacts, after: &PageFacts, changed: &mut Changed) {
-    let has = |page: &PageFacts, one: &Text| {
-        page.plans.iter().any(|it| it.key == one.key)
-            || page.headings.iter().any(|it| it.text.key == one.key)
-            || page.segments.iter().any(|it| it.text.key == one.key)
-    };
-    for gone in before.plans.iter().filter(|it| !has(after, it)) {
+    let (said_before, said_after) = (said(before), said(after));
+    for gone in before.plans.iter().filter(|it| !said_after.contains(it.key.as_str())) {
         changed.plans.insert(gone.key.clone());
         diff.push(Change::new(Kind::Plan, Some(&gone.shown), None));
     }
-    for new in after.plans.iter().filter(|it| !has(before, it)) {
+    for new in after.plans.iter().filter(|it| !said_before.contains(it.key.as_str())) {
         changed.plans.insert(new.key.clone());
         diff.push(Change::new(Kind::Plan, None, Some(&new.shown)));
     }
+}
+
+/// What a page names or says as a whole.
+fn said(page: &PageFacts) -> HashSet<&str> {
+    let headings = page.headings.iter().map(|it| &it.text);
+    let segments = page.segments.iter().map(|it| &it.text);
+    page.plans.iter().chain(headings).chain(segments).map(|it| it.key.as_str()).collect()
 }
 
 /// What makes two offers the same offer.
@@ -128,4 +136,21 @@ fn place_of(place: &str, origin: Origin) -> String {
         Origin::Meta => "in a meta element",
     };
     if place.is_empty() { source.to_owned() } else { format!("{place} ({source})") }
+}
+
+/// Words of the longest name of a plan that is looked for in a text.
+const PLAN_WORDS_MAX: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_named_by_all_of_its_words_in_a_row() {
+        let plans = ["crew", "small fleet"].map(str::to_owned).into();
+        let changed = Changed { plans, ..Changed::default() };
+        assert!(changed.names("crew") && changed.names("start with small fleet now"));
+        assert!(!changed.names("crews") && !changed.names("small grey fleet"));
+        assert!(!changed.names("") && !Changed::default().names("crew"));
+    }
 }

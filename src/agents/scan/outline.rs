@@ -161,8 +161,42 @@ impl Walker<'_> {
             self.begin_block(id, name);
         } else if *name == local_name!("br") {
             self.space();
+        } else if *name == local_name!("sup") {
+            self.raise(id);
         }
         true
+    }
+
+    /// Keeps raised digits apart from a number: cents after a point, a footnote after a space.
+    fn raise(&mut self, id: NodeId) {
+        let mut texts = self.tree.walk(id).take(RAISED_STEPS_MAX).filter_map(|it| match it {
+            Visit::Enter(id) => self.tree.node(id),
+            Visit::Leave(_) => None,
+        });
+        let raised = texts.find_map(|it| match &it.kind {
+            NodeKind::Text(text) => Some(text.trim()),
+            NodeKind::Element(..) | NodeKind::Root => None,
+        });
+        let Some(raised) = raised.filter(|it| it.starts_with(|it: char| it.is_ascii_digit()))
+        else {
+            return;
+        };
+        let is_pair = raised.len() == 2 && raised.bytes().all(|it| it.is_ascii_digit());
+        let part = |text: &mut String| {
+            let rest = text.trim_end_matches(|it: char| it.is_ascii_digit());
+            let digits = text.len() - rest.len();
+            let has_cents = digits == 2 && rest.ends_with(['.', ',']);
+            if digits > 0 {
+                text.push(if is_pair && !has_cents { '.' } else { ' ' });
+            }
+        };
+        if let Some(open) = &mut self.anchor {
+            part(&mut open.link.text);
+        }
+        if let Some(Frame { block }) = self.frames.last_mut() {
+            part(&mut block.all);
+            part(&mut block.prose);
+        }
     }
 
     fn begin_block(&mut self, id: NodeId, name: &LocalName) {
@@ -360,5 +394,7 @@ const SCRIPTS_MAX: usize = 50;
 const RESOURCES_MAX: usize = 500;
 /// Properties of microdata.
 const PROPERTIES_MAX: usize = 500;
+/// Steps into a raised text until what it says.
+const RAISED_STEPS_MAX: usize = 8;
 /// Bytes of a text after which no more is added.
 const TEXT_BYTES_MAX: usize = 8 * 1024;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::scan::amount::Scaled;
 use crate::agents::scan::lexicon::{
-    BILLED_YEARLY, CURRENCY_CODES, CURRENCY_WORDS, FROM, PERIODS, SEATS,
+    BILLED_YEARLY, CURRENCY_CODES, CURRENCY_WORDS, FROM, PERIODS, SEATS, has,
 };
 use crate::agents::scan::token::{Token, cut, plain};
 
@@ -220,6 +220,18 @@ fn currency_at(tokens: &[Token], at: usize) -> Option<(&'static str, usize)> {
     }
 }
 
+/// Whether a piece of text could be a price or a part of one, at a glance.
+#[must_use]
+pub fn may_name_price(text: &str) -> bool {
+    if text.chars().any(|it| currency_of_sign(it).is_some()) {
+        return true;
+    }
+    let is_short = text.len() < GLANCE_BYTES_MAX && text.contains(|it: char| it.is_numeric());
+    let lower = if is_short { text.to_lowercase() } else { return false };
+    CURRENCY_CODES.iter().any(|it| text.contains(it))
+        || CURRENCY_WORDS.iter().any(|(word, _)| has(&lower, word))
+}
+
 const fn currency_of_sign(sign: char) -> Option<&'static str> {
     Some(match sign {
         '$' => "USD",
@@ -284,6 +296,8 @@ const DOLLARS: [(&str, &str); 12] = [
     ("mx", "MXN"),
     ("nt", "TWD"),
 ];
+/// Bytes of a text that is looked at for the name of a currency.
+const GLANCE_BYTES_MAX: usize = 200;
 /// Tokens before a price that may belong to it.
 const WORDS_BEFORE: usize = 4;
 /// Tokens after a price that may belong to it.

@@ -11,6 +11,7 @@ use crate::agents::scan::change::{Change, Diff, Kind};
 use crate::agents::scan::compare::compare;
 use crate::agents::scan::extract::extract;
 use crate::agents::scan::facts::PageFacts;
+use crate::agents::scan::memory::hash;
 use crate::agents::scan::reduce::reduce;
 use crate::agents::scan::usable::{Usability, usability};
 
@@ -46,7 +47,7 @@ impl Reading {
         Self {
             url: visit.url.clone(),
             status: reply.status,
-            usability: usability(reply, facts.as_ref(), None),
+            usability: usability(reply, facts.as_ref()),
             facts,
             source,
         }
@@ -76,7 +77,7 @@ impl Reading {
 
     /// What changed since `before`; nothing when this cannot be compared.
     #[must_use]
-    pub fn changed_since(&self, before: &PageFacts) -> Option<Diff> {
+    pub fn changed_since(&self, before: &PageFacts, patience: &Patience) -> Option<Diff> {
         match self.usability {
             Usability::Missing | Usability::Gone => {
                 let (old, new) =
@@ -89,10 +90,37 @@ impl Reading {
             }
             Usability::Usable => {
                 let facts = self.facts.as_ref()?;
-                let is_rest = facts.size.words.saturating_mul(5) < before.size.words;
-                (!is_rest).then(|| compare(before, facts))
+                (!self.is_rest_of(before)).then(|| compare(before, facts, patience))
             }
             Usability::Challenge | Usability::Degraded(_) => None,
         }
+    }
+
+    /// Whether this is a page with less than a fifth of the words that it had.
+    #[must_use]
+    pub fn is_rest_of(&self, before: &PageFacts) -> bool {
+        self.page().is_some_and(|it| it.size.words.saturating_mul(5) < before.size.words)
+    }
+
+    /// What changed since `before` on a page of which most is gone; nothing when it is no page.
+    #[must_use]
+    pub fn rest_since(&self, before: &PageFacts, patience: &Patience) -> Option<Diff> {
+        let facts = self.page()?;
+        let old = format!("{} words", before.size.words);
+        let new = format!("{} words: most of the page is gone", facts.size.words);
+        let mut diff = compare(before, facts, patience);
+        diff.changes.insert(0, Change::new(Kind::Status, Some(&old), Some(&new)));
+        Some(diff)
+    }
+
+    /// What it says, as a number; the same for pages that differ in noise only.
+    #[must_use]
+    pub fn says(&self) -> u64 {
+        let Some(facts) = &self.facts else { return 0 };
+        let headings = facts.headings.iter().map(|it| it.text.key.as_str());
+        let segments = facts.segments.iter().map(|it| it.text.key.as_str());
+        let mut texts: Vec<&str> = headings.chain(segments).chain([&*facts.title.key]).collect();
+        texts.sort_unstable();
+        hash(&texts)
     }
 }

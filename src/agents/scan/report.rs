@@ -9,7 +9,7 @@ use crate::agents::scan::extract::host;
 use crate::agents::scan::settle::{Settled, Told};
 use crate::agents::scan::summary::Summary;
 use crate::agents::scan::visit::SiteVisit;
-use crate::agents::scan::words::{cells, said};
+use crate::agents::scan::words::{list, said};
 use crate::agents::seo::markdown::count;
 use crate::domain::limits::OUTPUT_CHARS_MAX;
 use crate::domain::time::Timestamp;
@@ -25,7 +25,7 @@ pub struct Scan {
     pub own: Option<usize>,
     /// When something was last reported for the same schedule.
     pub since: Option<String>,
-    /// Why nothing was compared, where something could have been: a sentence.
+    /// Why nothing was compared, or not all, where something could have been: a sentence.
     pub reset: Option<String>,
     /// What changed since.
     pub settled: Settled,
@@ -94,6 +94,9 @@ pub fn nothing_new(scan: &Scan) -> String {
     let differences = small.saturating_add(left_out);
     if differences > 0 {
         text += &format!(" {} did not matter.", count(differences, "small difference"));
+    }
+    if let Some(reset) = &scan.reset {
+        text += &format!(" {reset}");
     }
     let failed: Vec<_> = scan.sites.iter().enumerate().filter(|it| !it.1.is_ok()).collect();
     for (site, visit) in failed {
@@ -197,24 +200,24 @@ fn details(scan: &Scan, summaries: &[Summary<'_>]) -> String {
             .iter()
             .map(|(role, it)| format!("{role} {}", said(&it.url, URL_CHARS_MAX)));
         out += &format!("- Pages: {}\n", pages.collect::<Vec<_>>().join(", "));
-        let mut list = |name: &str, texts: String| {
+        let mut line = |name: &str, texts: String| {
             if texts != "–" {
                 out.push_str(&format!("- {name}: {texts}\n"));
             }
         };
         let entry = summary.pages.first().map(|it| it.1);
-        list(
+        line(
             "Title",
-            cells(entry.iter().map(|it| it.title.shown.as_str()).filter(|it| !it.is_empty()), 1),
+            list(entry.iter().map(|it| it.title.shown.as_str()).filter(|it| !it.is_empty()), 1),
         );
-        list("Menu", cells(summary.menu.iter().copied(), 12));
-        list("Plans and products", cells(summary.plans.iter().copied(), 12));
-        list("Latest articles", cells(summary.posts.iter().map(|it| it.title.as_str()), 5));
-        list("Structured data", cells(summary.schema.iter().copied(), 12));
-        list("Made with", cells(summary.tech.iter().copied(), 15));
+        line("Menu", list(summary.menu.iter().copied(), 12));
+        line("Plans and products", list(summary.plans.iter().copied(), 12));
+        line("Latest articles", list(summary.posts.iter().map(|it| it.title.as_str()), 5));
+        line("Structured data", list(summary.schema.iter().copied(), 12));
+        line("Made with", list(summary.tech.iter().copied(), 15));
         let socials = summary.pages.iter().flat_map(|it| &it.1.socials).map(String::as_str);
         let socials: std::collections::BTreeSet<&str> = socials.collect();
-        list("Social profiles", cells(socials.into_iter(), 8));
+        line("Social profiles", list(socials.into_iter(), 8));
         for (plan, text, data) in summary.contradictions().into_iter().take(3) {
             let plan = said(plan, NAME_CHARS_MAX);
             out += &format!(

@@ -2,14 +2,15 @@
 //!
 //! Pure: what was fetched comes in, what is told and what is kept comes out.
 
+use crate::agents::parsers::Patience;
 use crate::agents::scan::RULES_VERSION;
-use crate::agents::scan::baseline::{Baseline, PageBase, SiteBase};
-use crate::agents::scan::change::{Change, Diff, Ignored, Kind, Severity};
-use crate::agents::scan::memory::Known;
+use crate::agents::scan::baseline::{Baseline, PageBase, Rest, SiteBase};
+use crate::agents::scan::change::{Change, Diff, Ignored, Kind};
 use crate::agents::scan::reading::Reading;
 use crate::agents::scan::roles::Role;
 use crate::agents::scan::usable::Usability;
 use crate::agents::scan::visit::SiteVisit;
+use crate::agents::scan::weigh::{Seen, weigh};
 
 /// A change that is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,29 +47,6 @@ pub struct Second {
     pub reading: Option<Reading>,
 }
 
-/// The pages that have to be looked at a second time, because something notable changed there.
-#[must_use]
-pub fn to_confirm(base: &Baseline, visits: &[SiteVisit], own: Option<usize>) -> Vec<(usize, Role)> {
-    let mut pages = Vec::new();
-    for (site, visit) in visits.iter().enumerate().filter(|it| Some(it.0) != own) {
-        let Some(known) = base.sites.get(site) else { continue };
-        for (role, reading) in &visit.pages {
-            let page = known.pages.iter().find(|it| it.role == *role);
-            let diff = page.and_then(|it| reading.changed_since(&it.facts)).unwrap_or_default();
-            let scan = base.scans.saturating_add(1);
-            let is_news = |it: &Change| {
-                it.is_notable()
-                    && matches!(known.memory.judge(it, scan), Known::No | Known::Returned)
-            };
-            // Gone for good is said at once.
-            if reading.usability != Usability::Gone && diff.changes.iter().any(is_news) {
-                pages.push((site, *role));
-            }
-        }
-    }
-    pages
-}
-
 /// Decides what is told, and brings the baseline up to date.
 #[must_use]
 pub fn settle(
@@ -76,17 +54,25 @@ pub fn settle(
     visits: &[SiteVisit],
     seconds: &[Second],
     own: Option<usize>,
+    patience: &Patience,
 ) -> Settled {
     base.scans = base.scans.saturating_add(1);
     let scan = base.scans;
     let mut settled = Settled::default();
+    let mut moves: Vec<(usize, Role, &Reading)> = Vec::new();
     for (site, visit) in visits.iter().enumerate() {
         let Some(known) = base.sites.get_mut(site) else { continue };
-        if Some(site) != own {
+        if Some(site) == own {
+            moves.extend(visit.pages.iter().map(|(role, it)| (site, *role, it)));
+        } else {
             reachability(&mut settled, known, site, visit);
-            for (role, reading) in &visit.pages {
-                let second = seconds.iter().find(|it| it.site == site && it.role == *role);
-                page(&mut settled, known, (site, *role), reading, second, scan);
+            for (role, first) in &visit.pages {
+                let role = *role;
+                let second = seconds.iter().find(|it| it.site == site && it.role == role);
+                let second = second.and_then(|it| it.reading.as_ref());
+                let seen = Seen { site, role, first, second, scan };
+                let to = weigh(&mut settled, known, &seen, patience);
+                moves.extend(to.map(|it| (site, role, it)));
             }
             feed(&mut settled, known, site, visit);
         }
@@ -94,9 +80,9 @@ pub fn settle(
     }
     settled.told.sort_by_key(|it| (it.change.severity, it.site, it.change.kind));
     if settled.told.iter().any(|it| it.change.is_notable()) {
-        for (site, visit) in visits.iter().enumerate() {
+        for (site, role, reading) in moves {
             if let Some(known) = base.sites.get_mut(site) {
-                move_on(known, site, visit, seconds);
+                move_on(known, role, reading);
             }
         }
     }
@@ -109,7 +95,13 @@ pub fn settle(
 
 /// The baseline of a first scan; two fetches show what is never the same.
 #[must_use]
-pub fn begin(input: &str, now: &str, visits: &[SiteVisit], seconds: &[Second]) -> Baseline {
+pub fn begin(
+    input: &str,
+    now: &str,
+    visits: &[SiteVisit],
+    seconds: &[Second],
+    patience: &Patience,
+) -> Baseline {
     let mut sites = Vec::new();
     for (site, visit) in visits.iter().enumerate() {
         let mut known = SiteBase { url: visit.start.to_string(), ..SiteBase::default() };
@@ -118,7 +110,8 @@ pub fn begin(input: &str, now: &str, visits: &[SiteVisit], seconds: &[Second]) -
         add_new_pages(&mut known, visit);
         for page in &known.pages {
             let second = seconds.iter().find(|it| it.site == site && it.role == page.role);
-            let diff = second.and_then(|it| it.reading.as_ref()?.changed_since(&page.facts));
+            let diff =
+                second.and_then(|it| it.reading.as_ref()?.changed_since(&page.facts, patience));
             for change in diff.unwrap_or_default().changes {
                 known.memory.note_restless(&change, 1);
             }
@@ -143,6 +136,14 @@ fn reachability(settled: &mut Settled, known: &mut SiteBase, site: usize, visit:
         let (role, is_confirmed, alternates) = (Role::Entry, true, false);
         settled.told.push(Told { site, role, change, is_confirmed, alternates });
     };
+    let was_never_read = known.pages.is_empty() && known.lost == 0;
+    if let Some(entry) = visit.page(Role::Entry).and_then(Reading::page)
+        && was_never_read
+    {
+        let says = entry.main_heading().unwrap_or(&entry.title);
+        tell(Some("not readable"), Some(&format!("readable for the first time: {}", says.shown)));
+        known.told_unreachable = false;
+    }
     if answers {
         if std::mem::take(&mut known.told_unreachable) {
             tell(Some("not readable"), Some("readable again"));
@@ -155,71 +156,6 @@ fn reachability(settled: &mut Settled, known: &mut SiteBase, site: usize, visit:
         known.told_unreachable = true;
         let reason = visit.status.reason();
         tell(None, Some(&format!("not readable {} times in a row: {reason}", known.failures)));
-    }
-}
-
-/// Decides about one page.
-fn page(
-    settled: &mut Settled,
-    known: &mut SiteBase,
-    (site, role): (usize, Role),
-    reading: &Reading,
-    second: Option<&Second>,
-    scan: u32,
-) {
-    let Some(base) = known.pages.iter().find(|it| it.role == role) else { return };
-    let Some(diff) = reading.changed_since(&base.facts) else {
-        ignore(settled, "pages that were not themselves this time", base.url.as_str());
-        return;
-    };
-    let again = second.and_then(|it| it.reading.as_ref()?.changed_since(&base.facts));
-    settled.ignored_from(&diff);
-    if let (Some(first), Some(second)) = (reading.page(), second.and_then(|it| it.reading.as_ref()))
-    {
-        for change in second.changed_since(first).unwrap_or_default().changes {
-            known.memory.note_restless(&change, scan);
-        }
-    }
-    for change in diff.changes {
-        let verdict = known.memory.judge(&change, scan);
-        let is_gone = reading.usability == Usability::Gone;
-        let seen_again =
-            again.as_ref().is_some_and(|it| it.changes.iter().any(|it| it.is_same(&change)));
-        let shown = change.after.as_deref().or(change.before.as_deref()).unwrap_or_default();
-        let is_confirmed = seen_again || is_gone;
-        let severity = match verdict {
-            _ if !change.is_notable() => Severity::Minor,
-            Known::Restless => {
-                ignore(settled, "texts that differ from fetch to fetch", shown);
-                continue;
-            }
-            Known::Alternates => {
-                ignore(settled, "texts that alternate", shown);
-                known.memory.note(&change, verdict, scan);
-                continue;
-            }
-            Known::No | Known::Returned if !is_confirmed => {
-                ignore(settled, "changes that a second look did not find", shown);
-                continue;
-            }
-            Known::Volatile => Severity::Minor,
-            Known::No | Known::Returned => Severity::Notable,
-        };
-        if severity == Severity::Notable || verdict == Known::Volatile {
-            known.memory.note(&change, verdict, scan);
-        }
-        let told = Told {
-            site,
-            role,
-            change: change.with(severity),
-            is_confirmed,
-            alternates: verdict == Known::Returned,
-        };
-        // A menu or a footer is the same on every page of a site.
-        let is_twin = |it: &Told| it.site == site && it.change.is_same(&told.change);
-        if !settled.told.iter().any(is_twin) {
-            settled.told.push(told);
-        }
     }
 }
 
@@ -245,21 +181,15 @@ fn feed(settled: &mut Settled, known: &mut SiteBase, site: usize, visit: &SiteVi
 }
 
 /// What was reported becomes what the next scan is compared with.
-fn move_on(known: &mut SiteBase, site: usize, visit: &SiteVisit, seconds: &[Second]) {
-    for page in &mut known.pages {
-        let second = seconds.iter().find(|it| it.site == site && it.role == page.role);
-        let second = second.and_then(|it| it.reading.as_ref());
-        let Some(reading) = second.or_else(|| visit.page(page.role)) else { continue };
-        if reading.changed_since(&page.facts).is_none() {
-            continue;
+fn move_on(known: &mut SiteBase, role: Role, reading: &Reading) {
+    let Some(page) = known.pages.iter_mut().find(|it| it.role == role) else { return };
+    match (reading.page(), reading.usability) {
+        (Some(facts), _) => {
+            page.facts = facts.clone();
+            page.source.clone_from(&reading.source);
         }
-        match reading.page() {
-            Some(facts) => {
-                page.facts = facts.clone();
-                page.source.clone_from(&reading.source);
-            }
-            None => page.facts.status = reading.status,
-        }
+        (None, Usability::Missing | Usability::Gone) => page.facts.status = reading.status,
+        (None, Usability::Usable | Usability::Challenge | Usability::Degraded(_)) => {}
     }
 }
 
@@ -274,20 +204,21 @@ fn add_new_pages(known: &mut SiteBase, visit: &SiteVisit) {
                 reading.url.to_string()
             };
             let (facts, source) = (facts.clone(), reading.source.clone());
-            known.pages.push(PageBase { role: *role, url, facts, source });
+            known.pages.push(PageBase { role: *role, url, facts, source, rest: Rest::default() });
         }
     }
 }
 
-fn ignore(settled: &mut Settled, reason: &str, example: &str) {
-    let mut diff = Diff { changes: Vec::new(), ignored: std::mem::take(&mut settled.ignored) };
-    diff.ignore(reason, example);
-    settled.ignored = diff.ignored;
-}
-
 impl Settled {
+    /// Notes something that is not told, and why.
+    pub fn ignore(&mut self, reason: &str, example: &str) {
+        let mut diff = Diff { changes: Vec::new(), ignored: std::mem::take(&mut self.ignored) };
+        diff.ignore(reason, example);
+        self.ignored = diff.ignored;
+    }
+
     /// Adds what a comparison left out.
-    fn ignored_from(&mut self, diff: &Diff) {
+    pub fn ignored_from(&mut self, diff: &Diff) {
         for more in &diff.ignored {
             match self.ignored.iter_mut().find(|it| it.reason == more.reason) {
                 Some(entry) => entry.count = entry.count.saturating_add(more.count),

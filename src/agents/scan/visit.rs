@@ -7,11 +7,11 @@ use std::time::Duration;
 use url::Url;
 
 use crate::agents::bench::Bench;
-use crate::agents::page::fetch::{self, Trouble, Unfetched, Visit};
-use crate::agents::page::robots::{Access, AnswerKind, RobotsAnswer, crawl_delay};
-use crate::agents::page::text::quote;
+use crate::agents::page::fetch::{self, Visit};
+use crate::agents::page::robots::AnswerKind;
 use crate::agents::scan::facts::Post;
 use crate::agents::scan::feed;
+use crate::agents::scan::hosts::{Hosts, Stopped};
 use crate::agents::scan::reading::Reading;
 use crate::agents::scan::roles::{Role, further};
 use crate::agents::scan::usable::Usability;
@@ -33,8 +33,8 @@ pub struct SiteVisit {
     pub sitemap: Option<(usize, Option<String>)>,
     /// What was not looked at, and why.
     pub limits: Vec<String>,
-    /// The rules of its host, for asking again.
-    robots: Option<RobotsAnswer>,
+    /// The rules of its hosts, for asking again.
+    pub hosts: Hosts,
 }
 
 /// How a visit went.
@@ -79,7 +79,7 @@ impl SiteStatus {
 impl SiteVisit {
     fn new(start: PageUrl, status: SiteStatus) -> Self {
         let (pages, feed, limits) = (Vec::new(), Vec::new(), Vec::new());
-        Self { start, status, pages, feed, sitemap: None, limits, robots: None }
+        Self { start, status, pages, feed, sitemap: None, limits, hosts: Hosts::default() }
     }
 
     /// A visit that was given up.
@@ -101,59 +101,49 @@ impl SiteVisit {
     }
 }
 
-/// Visits a site; `known` are the pages that earlier visits found.
+/// Visits a site; `known` are the pages that earlier visits found, `turns` the sites of its host,
+/// which share the time for it.
 ///
 /// # Cancel safety
 ///
 /// Safe: a dropped call leaves nothing behind.
-pub async fn visit(bench: &Bench, start: &PageUrl, known: &[(Role, Url)]) -> SiteVisit {
-    let begun = bench.clock.mark();
-    let robots = fetch::robots(bench, start.url()).await;
-    if let AnswerKind::Unreachable(reason) = &robots.kind {
+pub async fn visit(bench: &Bench, start: &PageUrl, known: &[(Role, Url)], turns: u32) -> SiteVisit {
+    let time_good = VISIT_TIME_GOOD / turns.max(1);
+    let enough = bench.clock.mark().after(time_good);
+    let mut hosts = Hosts::default();
+    if let AnswerKind::Unreachable(reason) = hosts.meet(bench, start.url()).await {
         return SiteVisit::unreachable(start.clone(), reason);
     }
-    if let Some(reason) = refusal(&robots, start.url()) {
-        return SiteVisit::new(start.clone(), SiteStatus::Refused(reason));
-    }
-    let pause = pause(bench, &robots);
-    bench.clock.sleep(pause).await;
-    let entry = match fetch::page(bench, start).await {
+    let entry = match hosts.page(bench, start).await {
         Ok(entry) => entry,
-        Err(unfetched) => return SiteVisit::unreachable(start.clone(), &reason_of(&unfetched)),
-    };
-    let mut site = SiteVisit::new(start.clone(), SiteStatus::Ok);
-    let mut robots = robots;
-    if entry.url.origin() != start.url().origin() {
-        // Another host has its own rules, also for the page that was just read.
-        bench.clock.sleep(pause).await;
-        robots = fetch::robots(bench, &entry.url).await;
-        if let Some(reason) = refusal(&robots, &entry.url) {
+        Err(Stopped::Refused(reason)) => {
             return SiteVisit::new(start.clone(), SiteStatus::Refused(reason));
         }
-    }
+        Err(stopped) => return SiteVisit::unreachable(start.clone(), &stopped.reason()),
+    };
     let Some(reading) = read(bench, entry).await else {
         return SiteVisit::unreachable(start.clone(), "its page could not be read");
     };
-    site.status = status_of(&reading);
+    let mut site = SiteVisit::new(start.clone(), status_of(&reading));
     let url = reading.url.clone();
     let found = reading.page().map(|it| further(it, &url)).unwrap_or_default();
     site.pages.push((Role::Entry, reading));
-    site.robots = Some(robots);
+    site.hosts = hosts;
     if site.is_ok() {
-        more_pages(bench, &mut site, known, found, pause, begun).await;
-        extras(bench, &mut site, pause, begun).await;
+        more_pages(bench, &mut site, known, found, enough).await;
+        extras(bench, &mut site, &url, enough).await;
     }
     site
 }
 
-/// Asks a page once more, with a connection of its own.
+/// Asks a page of a site with these hosts once more, with a connection of its own.
 ///
 /// # Cancel safety
 ///
 /// Safe: a dropped call leaves nothing behind.
-pub async fn again(bench: &Bench, url: &Url) -> Option<Reading> {
+pub async fn again(bench: &Bench, hosts: &mut Hosts, url: &Url) -> Option<Reading> {
     let url = PageUrl::parse(url.as_str(), bench.targets).ok()?;
-    let visit = fetch::page(bench, &url).await.ok()?;
+    let visit = hosts.page(bench, &url).await.ok()?;
     read(bench, visit).await
 }
 
@@ -162,27 +152,29 @@ async fn more_pages(
     site: &mut SiteVisit,
     known: &[(Role, Url)],
     found: Vec<(Role, Url)>,
-    pause: Duration,
-    begun: Mark,
+    enough: Mark,
 ) {
     // Pages that were compared before stay the same ones.
     let is_known = |role: Role| known.iter().any(|it| it.0 == role);
     let new = found.into_iter().filter(|it| !is_known(it.0));
     let wanted = known.iter().filter(|it| it.0 != Role::Entry).cloned().chain(new);
     for (role, url) in wanted.take(Role::FOUND.len()).collect::<Vec<_>>() {
-        if begun.elapsed() > VISIT_TIME_GOOD {
+        if enough.left().is_zero() {
             site.limits.push(format!("the {role} page was left out, because the site is slow"));
             return;
         }
         let Ok(target) = PageUrl::parse(url.as_str(), bench.targets) else { continue };
-        if let Some(reason) = site.robots.as_ref().and_then(|it| refusal(it, &url)) {
-            site.limits.push(format!("the {role} page was left out: {reason}"));
-            continue;
-        }
-        bench.clock.sleep(pause).await;
-        let Ok(visit) = fetch::page(bench, &target).await else {
-            site.limits.push(format!("the {role} page did not answer"));
-            continue;
+        bench.clock.sleep(site.hosts.pause(bench, &url)).await;
+        let visit = match site.hosts.page(bench, &target).await {
+            Ok(visit) => visit,
+            Err(Stopped::Refused(reason)) => {
+                site.limits.push(format!("the {role} page was left out: {reason}"));
+                continue;
+            }
+            Err(Stopped::Unfetched(_)) => {
+                site.limits.push(format!("the {role} page did not answer"));
+                continue;
+            }
         };
         let asks_for_rest = matches!(visit.reply.status, 429 | 503);
         if let Some(reading) = read(bench, visit).await {
@@ -196,20 +188,15 @@ async fn more_pages(
 }
 
 /// Reads the first feed, and the sitemap that robots.txt names.
-async fn extras(bench: &Bench, site: &mut SiteVisit, pause: Duration, begun: Mark) {
+async fn extras(bench: &Bench, site: &mut SiteVisit, entry: &Url, enough: Mark) {
     let feeds = site.pages.iter().filter_map(|it| it.1.page()).flat_map(|it| it.feeds.clone());
     let feed = feeds.into_iter().next();
-    let own = site.start.url().origin();
-    let sitemaps = site.robots.as_ref().and_then(|it| it.robots()).map(|it| it.sitemaps.clone());
-    let sitemap = sitemaps
-        .unwrap_or_default()
-        .into_iter()
-        .map(|it| it.1)
-        .find(|it| Url::parse(it).is_ok_and(|it| it.origin() == own));
-    if let Some(text) = extra(bench, site, feed.as_deref(), pause, begun).await {
+    let is_own = |it: &&str| Url::parse(it).is_ok_and(|it| it.origin() == entry.origin());
+    let sitemap = site.hosts.sitemaps(entry).find(is_own).map(str::to_owned);
+    if let Some(text) = extra(bench, site, feed.as_deref(), enough).await {
         site.feed = feed::entries(&text);
     }
-    if let Some(text) = extra(bench, site, sitemap.as_deref(), pause, begun).await {
+    if let Some(text) = extra(bench, site, sitemap.as_deref(), enough).await {
         site.sitemap = Some(feed::sitemap(&text));
     }
 }
@@ -218,16 +205,14 @@ async fn extra(
     bench: &Bench,
     site: &SiteVisit,
     address: Option<&str>,
-    pause: Duration,
-    begun: Mark,
+    enough: Mark,
 ) -> Option<String> {
     let url = PageUrl::parse(address?, bench.targets).ok()?;
     let is_own = site.pages.first().is_some_and(|it| it.1.url.origin() == url.url().origin());
-    let is_refused = site.robots.as_ref().is_some_and(|it| refusal(it, url.url()).is_some());
-    if !is_own || is_refused || begun.elapsed() > VISIT_TIME_GOOD {
+    if !is_own || site.hosts.refusal(url.url()).is_some() || enough.left().is_zero() {
         return None;
     }
-    bench.clock.sleep(pause).await;
+    bench.clock.sleep(site.hosts.pause(bench, url.url())).await;
     let reply = fetch::once(bench, &url).await.ok()?;
     (reply.status == 200).then(|| String::from_utf8_lossy(&reply.body).into_owned())
 }
@@ -246,42 +231,5 @@ fn status_of(reading: &Reading) -> SiteStatus {
     }
 }
 
-/// Why robots.txt keeps an address from being fetched: a fragment.
-fn refusal(robots: &RobotsAnswer, url: &Url) -> Option<String> {
-    match robots.access(ROBOTS_TOKEN, url) {
-        Access::Allowed => None,
-        Access::Disallowed { line, rule } => {
-            Some(format!("robots.txt forbids it in line {line}: {}", quote(&rule)))
-        }
-        Access::Suspended(Some(status)) => {
-            Some(format!("its robots.txt answered with status {status}, which forbids all for now"))
-        }
-        Access::Suspended(None) => Some("its robots.txt could not be read".to_owned()),
-    }
-}
-
-/// The pause between two requests to the site.
-fn pause(bench: &Bench, robots: &RobotsAnswer) -> Duration {
-    let asked = match &robots.kind {
-        AnswerKind::File { body, .. } => crawl_delay(body, ROBOTS_TOKEN),
-        AnswerKind::Missing(_)
-        | AnswerKind::Refused(_)
-        | AnswerKind::Unreachable(_)
-        | AnswerKind::NotAsked => None,
-    };
-    bench.politeness.max(asked.unwrap_or_default().min(PAUSE_MAX))
-}
-
-fn reason_of(unfetched: &Unfetched) -> String {
-    match &unfetched.why {
-        Trouble::Exchange(error) => error.to_string(),
-        Trouble::Astray(astray) => astray.to_string(),
-    }
-}
-
-/// The name under which robots.txt files can give this agent rules.
-const ROBOTS_TOKEN: &str = "Errand";
-/// The longest pause that a site can ask for. Source: the contract, section 6.
-const PAUSE_MAX: Duration = Duration::from_secs(10);
-/// The time after which no further page of a site is asked for.
+/// The time after which no further page of a host is asked for.
 const VISIT_TIME_GOOD: Duration = Duration::from_secs(45);

@@ -17,8 +17,14 @@ pub fn cell(text: &str, chars: usize) -> String {
 /// Words in a cell, each as code; a dash for none.
 #[must_use]
 pub fn cells<'a>(texts: impl Iterator<Item = &'a str>, most: usize) -> String {
-    let all: Vec<&str> = texts.collect();
-    let shown: Vec<String> = all.iter().take(most).map(|it| cell(it, WORD_CHARS_MAX)).collect();
+    list(texts, most).replace('|', "\\|")
+}
+
+/// Words in a line, each as code; a dash for none.
+#[must_use]
+pub fn list<'a>(texts: impl Iterator<Item = &'a str>, most: usize) -> String {
+    let all: Vec<&str> = texts.filter(|it| !it.trim().is_empty()).collect();
+    let shown: Vec<String> = all.iter().take(most).map(|it| said(it, WORD_CHARS_MAX)).collect();
     match all.len().saturating_sub(most) {
         _ if all.is_empty() => "–".to_owned(),
         0 => shown.join(", "),
@@ -51,6 +57,8 @@ mod tests {
         assert_eq!(cell("a | `b` <i>", 40), "`a \\| 'b' <i>`");
         assert_eq!(cell(" ", 40), "–");
         assert_eq!(cells(["a", "b", "c"].into_iter(), 2), "`a`, `b` and 1 more");
+        assert_eq!(cells(["a | b"].into_iter(), 2), "`a \\| b`");
+        assert_eq!(list(["a | b"].into_iter(), 2), "`a | b`");
         assert_eq!(row(["x".to_owned(), "y".to_owned()]) + &rule(2), "| x | y |\n| --- | --- |\n");
     }
 }
