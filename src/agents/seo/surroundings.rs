@@ -40,6 +40,9 @@ pub async fn ask(asker: &mut Asker<'_>, subject: &Subject) -> Around {
         let answer = asker.head(&url).await;
         around.links.push((url, answer));
     }
+    if link_targets::all_are_missing(&around.links) {
+        around.own = Some(asker.head(subject.url()).await);
+    }
     ask_usual_places(asker, subject, page, &mut around).await;
     around.limits = limits(&around);
     around

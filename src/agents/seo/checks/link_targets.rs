@@ -52,26 +52,67 @@ fn is_own(subject: &Subject, url: &Url) -> bool {
         && url[..Position::AfterQuery] != subject.url()[..Position::AfterQuery]
 }
 
+/// Whether links were answered, and none of them led to a page.
+#[must_use]
+pub fn all_are_missing(links: &[(Url, TargetAnswer)]) -> bool {
+    let asked = asked(links);
+    !asked.is_empty() && asked.iter().all(Asked::is_missing)
+}
+
 /// What came of one link.
 struct Asked<'a> {
     url: &'a Url,
     target: &'a Target,
 }
 
+/// The links that were answered.
+fn asked(links: &[(Url, TargetAnswer)]) -> Vec<Asked<'_>> {
+    let answered = links.iter().filter_map(|(url, answer)| match answer {
+        TargetAnswer::Answered(target) => Some(Asked { url, target }),
+        TargetAnswer::Failed(_) | TargetAnswer::NotAsked(_) => None,
+    });
+    answered.collect()
+}
+
+/// What the target of a link turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkEnd {
+    /// Something is there. A login is something, and 429 says nothing about the page.
+    There,
+    /// It leads on to somewhere else.
+    Moved,
+    /// Nothing is there.
+    Gone,
+    /// The server is in trouble.
+    Trouble,
+}
+
+impl LinkEnd {
+    /// What a status says about an address.
+    #[must_use]
+    pub const fn of(status: u16) -> Self {
+        match status {
+            404 | 410 => Self::Gone,
+            500..=599 => Self::Trouble,
+            301 | 302 | 303 | 307 | 308 => Self::Moved,
+            _ => Self::There,
+        }
+    }
+}
+
 impl Asked<'_> {
-    /// Whether nothing is there. A login is something, and 429 says nothing about the page.
-    const fn is_missing(&self) -> bool {
-        matches!(self.target.status, 404 | 410 | 500..=599)
+    const fn end(&self) -> LinkEnd {
+        LinkEnd::of(self.target.status)
     }
 
-    const fn is_redirect(&self) -> bool {
-        matches!(self.target.status, 301 | 302 | 303 | 307 | 308)
+    const fn is_missing(&self) -> bool {
+        matches!(self.end(), LinkEnd::Gone | LinkEnd::Trouble)
     }
 
     fn phrase(&self) -> String {
         let url = quote(self.url.as_str());
         match &self.target.location {
-            Some(location) if self.is_redirect() => {
+            Some(location) if self.end() == LinkEnd::Moved => {
                 format!("{url} redirects with status {} to {}", self.target.status, quote(location))
             }
             _ => format!("{url} answers with status {}", self.target.status),
@@ -80,28 +121,29 @@ impl Asked<'_> {
 }
 
 fn links_broken(subject: &Subject, page: &Document) -> Judgement {
-    let links = subject.fetched.around.links.iter();
-    let asked: Vec<Asked<'_>> = links
-        .filter_map(|(url, answer)| match answer {
-            TargetAnswer::Answered(target) => Some(Asked { url, target }),
-            TargetAnswer::Failed(_) | TargetAnswer::NotAsked(_) => None,
-        })
-        .collect();
+    let around = &subject.fetched.around;
+    let asked = asked(&around.links);
     if asked.is_empty() {
         return Judgement::NotApplicable("no link of the page was asked");
     }
+    let at = |end: LinkEnd| asked.iter().filter(move |it| it.end() == end);
     let missing: Vec<_> = asked.iter().filter(|it| it.is_missing()).collect();
-    let moved: Vec<_> = asked.iter().filter(|it| it.is_redirect()).collect();
+    let gone: Vec<_> = at(LinkEnd::Gone).collect();
+    let moved: Vec<_> = at(LinkEnd::Moved).collect();
+    // A server in trouble with most of its pages, or with everything that this audit asks, more
+    // likely turns the audit away than its visitors.
+    let is_troubled = at(LinkEnd::Trouble).count().saturating_mul(2) >= asked.len();
+    let is_turned_away = missing.len() == asked.len() && is_missing(around.own.as_ref());
+    let is_doubtful = is_turned_away || (is_troubled && gone.is_empty());
     let (wrong, what) = match (missing.as_slice(), moved.as_slice()) {
         ([], []) => return Judgement::Pass,
         ([], _) => (&moved, "a redirect"),
-        _ => (&missing, "no page"),
+        (_, _) if is_troubled && !is_doubtful => (&gone, "no page"),
+        (_, _) => (&missing, "no page"),
     };
     let (count, total) = (wrong.len(), asked.len());
     let lead = if count == 1 { "leads" } else { "lead" };
     let title = format!("{count} of {total} links that were tried {lead} to {what}");
-    // Whoever answers most questions with an error more likely turns this audit away.
-    let is_doubtful = !missing.is_empty() && count.saturating_mul(2) >= total;
     let title =
         if is_doubtful { title + "; perhaps the server turns this audit away" } else { title };
     let found = Found::new(title).of(count, total, "links that were tried");
@@ -116,6 +158,17 @@ fn links_broken(subject: &Subject, page: &Document) -> Judgement {
         return Judgement::Info(found);
     }
     Judgement::Fail(found)
+}
+
+/// Whether an address that is known to be there is not there for this audit.
+fn is_missing(answer: Option<&TargetAnswer>) -> bool {
+    match answer {
+        Some(TargetAnswer::Answered(target)) => {
+            matches!(LinkEnd::of(target.status), LinkEnd::Gone | LinkEnd::Trouble)
+        }
+        Some(TargetAnswer::Failed(_)) => true,
+        Some(TargetAnswer::NotAsked(_)) | None => false,
+    }
 }
 
 fn anchor<'a>(subject: &'a Subject, url: &Url) -> Option<&'a Anchor> {
@@ -147,19 +200,26 @@ mod tests {
                         <a href='/cart?add-to-cart=7'>Buy</a>\
                         <a href=https://other.example/>Other</a>";
 
-    #[track_caller]
-    fn check(statuses: &[u16], expected: &str) {
+    /// The answers of links, in their order; 0 is none.
+    fn sample(statuses: &[u16]) -> Sample {
         let mut sample = Sample::body(BODY);
         for (status, path) in statuses.iter().zip(["/a", "/b", "/c", "/tickets"]) {
             let url = Url::parse("https://example.com/").unwrap().join(path).unwrap();
-            let target = Target { status: *status, ..Target::default() };
-            let answer = match status {
-                0 => TargetAnswer::Failed("the connection was refused".to_owned()),
-                _ => TargetAnswer::Answered(Box::new(target)),
-            };
-            sample.0.around.links.push((url, answer));
+            sample.0.around.links.push((url, answer(*status)));
         }
-        sample.is("links-broken", expected);
+        sample
+    }
+
+    fn answer(status: u16) -> TargetAnswer {
+        match status {
+            0 => TargetAnswer::Failed("the connection was refused".to_owned()),
+            status => TargetAnswer::Answered(Box::new(Target { status, ..Target::default() })),
+        }
+    }
+
+    #[track_caller]
+    fn check(statuses: &[u16], expected: &str) {
+        sample(statuses).is("links-broken", expected);
     }
 
     #[test]
@@ -182,8 +242,40 @@ mod tests {
         check(&[200, 500, 200], "high");
         check(&[200, 301, 200], "low");
         check(&[404, 301, 200, 200], "high");
-        // A server that knows nothing at all does not know this audit.
-        check(&[404, 404, 200], "info");
-        check(&[404], "info");
+    }
+
+    #[test]
+    fn the_more_links_are_broken_the_worse() {
+        check(&[404, 200, 200], "high");
+        check(&[404, 404, 200], "high");
+        check(&[404, 410, 404, 200], "high");
+        check(&[404, 404, 404], "high");
+        let points = |it: &[u16]| sample(it).check("links-broken").points;
+        assert!(points(&[404, 404, 200]) > points(&[404, 200, 200]));
+    }
+
+    #[test]
+    fn a_server_in_trouble_may_mean_this_audit_alone() {
+        check(&[500, 500, 200], "info");
+        check(&[503], "info");
+        // What is gone is gone whatever else is in trouble.
+        check(&[404, 500, 500], "high");
+        let found = sample(&[404, 500, 500]).check("links-broken").fault().cloned().unwrap();
+        assert_eq!(found.title, "1 of 3 links that were tried leads to no page");
+    }
+
+    #[test]
+    fn whoever_denies_even_the_page_itself_turns_the_audit_away() {
+        let own = |statuses: &[u16], own: u16, expected: &str| {
+            let mut sample = sample(statuses);
+            assert_eq!(all_are_missing(&sample.0.around.links), expected == "info" || own == 200);
+            sample.0.around.own = Some(answer(own));
+            sample.is("links-broken", expected);
+        };
+        own(&[404, 404], 404, "info");
+        own(&[404, 404], 0, "info");
+        own(&[404, 404], 200, "high");
+        own(&[404, 200], 404, "high");
+        assert!(!all_are_missing(&[]));
     }
 }
