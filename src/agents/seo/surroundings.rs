@@ -40,8 +40,10 @@ pub async fn ask(asker: &mut Asker<'_>, subject: &Subject) -> Around {
         let answer = asker.head(&url).await;
         around.links.push((url, answer));
     }
-    if link_targets::all_are_missing(&around.links) {
-        around.own = Some(asker.head(subject.url()).await);
+    if link_targets::all_are_missing(&around.links)
+        && let Ok(url) = subject.url().join("/")
+    {
+        around.home = Some(asker.head(&url).await);
     }
     ask_usual_places(asker, subject, page, &mut around).await;
     around.limits = limits(&around);

@@ -5,7 +5,7 @@ use url::{Position, Url};
 use crate::agents::page::document::Document;
 use crate::agents::page::facts::Anchor;
 use crate::agents::page::text::quote;
-use crate::agents::seo::around::TargetAnswer;
+use crate::agents::seo::around::{Around, TargetAnswer};
 use crate::agents::seo::finding::{
     Evidence, Found, Group, Judge, Judgement, Rule, Severity, Within,
 };
@@ -120,48 +120,85 @@ impl Asked<'_> {
     }
 }
 
+/// Which answers more likely turn this audit away than its visitors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doubt {
+    /// None of them.
+    Nothing,
+    /// Those of a server in trouble, because most of its pages are.
+    Trouble,
+    /// All errors, because not even the home page is there.
+    Errors,
+}
+
+impl Doubt {
+    fn of(around: &Around, asked: &[Asked<'_>]) -> Self {
+        let troubled = asked.iter().filter(|it| it.end() == LinkEnd::Trouble).count();
+        if asked.iter().all(Asked::is_missing) && denies(around.home.as_ref()) {
+            Self::Errors
+        } else if troubled.saturating_mul(2) >= asked.len() {
+            Self::Trouble
+        } else {
+            Self::Nothing
+        }
+    }
+
+    const fn covers(self, end: LinkEnd) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Trouble => matches!(end, LinkEnd::Trouble),
+            Self::Errors => matches!(end, LinkEnd::Trouble | LinkEnd::Gone),
+        }
+    }
+}
+
+/// Where the links led that were tried; none where an answer says nothing about its page.
+#[must_use]
+pub fn ends(subject: &Subject) -> Vec<(&Url, Option<LinkEnd>)> {
+    let around = &subject.fetched.around;
+    let doubt = Doubt::of(around, &asked(&around.links));
+    let end = |answer: &TargetAnswer| match answer {
+        TargetAnswer::Answered(target) => {
+            Some(LinkEnd::of(target.status)).filter(|it| !doubt.covers(*it))
+        }
+        TargetAnswer::Failed(_) | TargetAnswer::NotAsked(_) => None,
+    };
+    around.links.iter().map(|(url, answer)| (url, end(answer))).collect()
+}
+
 fn links_broken(subject: &Subject, page: &Document) -> Judgement {
     let around = &subject.fetched.around;
     let asked = asked(&around.links);
     if asked.is_empty() {
         return Judgement::NotApplicable("no link of the page was asked");
     }
-    let at = |end: LinkEnd| asked.iter().filter(move |it| it.end() == end);
-    let missing: Vec<_> = asked.iter().filter(|it| it.is_missing()).collect();
-    let gone: Vec<_> = at(LinkEnd::Gone).collect();
-    let moved: Vec<_> = at(LinkEnd::Moved).collect();
-    // A server in trouble with most of its pages, or with everything that this audit asks, more
-    // likely turns the audit away than its visitors.
-    let is_troubled = at(LinkEnd::Trouble).count().saturating_mul(2) >= asked.len();
-    let is_turned_away = missing.len() == asked.len() && is_missing(around.own.as_ref());
-    let is_doubtful = is_turned_away || (is_troubled && gone.is_empty());
-    let (wrong, what) = match (missing.as_slice(), moved.as_slice()) {
-        ([], []) => return Judgement::Pass,
-        ([], _) => (&moved, "a redirect"),
-        (_, _) if is_troubled && !is_doubtful => (&gone, "no page"),
-        (_, _) => (&missing, "no page"),
+    let doubt = Doubt::of(around, &asked);
+    let (doubtful, missing): (Vec<_>, Vec<_>) =
+        asked.iter().filter(|it| it.is_missing()).partition(|it| doubt.covers(it.end()));
+    let moved: Vec<_> = asked.iter().filter(|it| it.end() == LinkEnd::Moved).collect();
+    let (wrong, what) = match (missing.as_slice(), doubtful.as_slice(), moved.as_slice()) {
+        ([], [], []) => return Judgement::Pass,
+        ([], [], _) => (&moved, "a redirect"),
+        ([], _, _) => (&doubtful, "no page; perhaps the server turns this audit away"),
+        (_, _, _) => (&missing, "no page"),
     };
     let (count, total) = (wrong.len(), asked.len());
     let lead = if count == 1 { "leads" } else { "lead" };
-    let title = format!("{count} of {total} links that were tried {lead} to {what}");
-    let title =
-        if is_doubtful { title + "; perhaps the server turns this audit away" } else { title };
-    let found = Found::new(title).of(count, total, "links that were tried");
+    let found = Found::new(format!("{count} of {total} links that were tried {lead} to {what}"));
+    let found = found.of(count, total, "links that were tried");
     let found = found.at_each(wrong, |it| match anchor(subject, it.url) {
         Some(anchor) => at_element(page, anchor.node).saying(it.phrase()),
         None => Evidence::value(Within::Exchange, it.phrase()),
     });
-    if missing.is_empty() {
-        return Judgement::Fail(found.severity(Severity::Low));
+    match (missing.is_empty(), doubtful.is_empty()) {
+        (false, _) => Judgement::Fail(found),
+        (true, false) => Judgement::Info(found),
+        (true, true) => Judgement::Fail(found.severity(Severity::Low)),
     }
-    if is_doubtful {
-        return Judgement::Info(found);
-    }
-    Judgement::Fail(found)
 }
 
-/// Whether an address that is known to be there is not there for this audit.
-fn is_missing(answer: Option<&TargetAnswer>) -> bool {
+/// Whether the home page, which every host has, is not there for this audit.
+fn denies(answer: Option<&TargetAnswer>) -> bool {
     match answer {
         Some(TargetAnswer::Answered(target)) => {
             matches!(LinkEnd::of(target.status), LinkEnd::Gone | LinkEnd::Trouble)
@@ -265,17 +302,22 @@ mod tests {
     }
 
     #[test]
-    fn whoever_denies_even_the_page_itself_turns_the_audit_away() {
-        let own = |statuses: &[u16], own: u16, expected: &str| {
+    fn whoever_denies_even_the_home_page_turns_the_audit_away() {
+        let check = |statuses: &[u16], home: u16, expected: &str| {
             let mut sample = sample(statuses);
-            assert_eq!(all_are_missing(&sample.0.around.links), expected == "info" || own == 200);
-            sample.0.around.own = Some(answer(own));
+            sample.0.around.home = Some(answer(home));
             sample.is("links-broken", expected);
         };
-        own(&[404, 404], 404, "info");
-        own(&[404, 404], 0, "info");
-        own(&[404, 404], 200, "high");
-        own(&[404, 200], 404, "high");
-        assert!(!all_are_missing(&[]));
+        check(&[404, 404], 404, "info");
+        check(&[404, 404], 0, "info");
+        check(&[404, 404], 200, "high");
+        check(&[404, 200], 404, "high");
+    }
+
+    #[test]
+    fn the_home_page_is_asked_when_no_link_leads_anywhere() {
+        let are_missing = |it: &[u16]| all_are_missing(&sample(it).0.around.links);
+        assert!(are_missing(&[404, 0, 500]));
+        assert!(!are_missing(&[404, 200]) && !are_missing(&[0]) && !are_missing(&[]));
     }
 }
