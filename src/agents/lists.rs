@@ -4,7 +4,12 @@
 //! report.
 
 /// The version of the checks and of everything they compare with.
-pub const CHECKS_VERSION: u32 = 2;
+pub const CHECKS_VERSION: u32 = 3;
+
+/// The checks that were added, or whose rule changed, since version 2, and the version that did
+/// it. What an older version said of them does not compare.
+pub const CHECKS_CHANGED: [(&str, u32); 3] =
+    [("canonical-target", 3), ("links-broken", 3), ("hreflang-return", 3)];
 
 /// A crawler of a search engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,6 +147,12 @@ pub const GENERIC_LINKS: [(&str, &str); 21] = [
     ("fa", "اینجا|اینجا کلیک کنید|کلیک کنید|بیشتر|ادامه|ادامه مطلب|بیشتر بدانید"),
     ("ta", "இங்கே|இங்கே கிளிக் செய்யவும்|மேலும்|மேலும் படிக்க"),
 ];
+
+/// Whether a check means the same in `version` as in this one.
+#[must_use]
+pub fn is_unchanged_since(id: &str, version: u32) -> bool {
+    CHECKS_CHANGED.iter().all(|(it, changed)| *it != id || *changed <= version)
+}
 
 /// Whether a text is one of the lists' link texts: of the language when it has a list, else of any.
 #[must_use]

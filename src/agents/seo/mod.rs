@@ -35,8 +35,11 @@ pub mod comparable;
 pub mod indexing;
 pub mod score;
 
+pub mod answers;
 pub mod changes;
 pub mod history;
+pub mod news;
+pub mod noise;
 pub mod past;
 pub mod trace;
 

@@ -51,7 +51,10 @@ impl Past {
                 let is_silent = changes.is_silent();
                 audit.history = History::Changed(changes);
                 if is_silent {
-                    return Work::from(Outcome::NoSignal(silence(&audit, &earlier)));
+                    let outcome = Outcome::NoSignal(silence(&audit, &earlier));
+                    let renewed = earlier.renewed(&audit);
+                    let baseline = renewed.and_then(|it| serde_json::to_vec(&it).ok());
+                    return Work { outcome, baseline };
                 }
                 Some(earlier)
             }
