@@ -65,6 +65,37 @@ pub const CHALLENGE_TITLES: &str = "\
     checking your browser|ddos-guard|verifying you are human|human verification|are you a robot|\
     pardon our interruption";
 
+/// What stands in the source of firewalls' questions and in no page behind them, lower case:
+/// DataDome, HUMAN, Akamai, Cloudflare, Imperva, AWS WAF.
+pub const WALL_MARKS: [&str; 11] = [
+    "captcha-delivery.com",
+    "px-captcha",
+    "captcha.px-cdn.net",
+    "captcha.px-cloud.net",
+    "sec-if-cpt-container",
+    "/_sec/cp_challenge",
+    "errors.edgesuite.net",
+    "_cf_chl_opt",
+    "_incapsula_resource?swudnsai",
+    "_incapsula_resource?cwudnsai",
+    ".captcha.awswaf.com",
+];
+
+/// Scripts of firewalls, lower case, which ask the question or only watch over a page: Imperva,
+/// DataDome, HUMAN, Akamai, Cloudflare, AWS WAF, Kasada.
+pub const WALL_SCRIPTS: [&str; 10] = [
+    "/_incapsula_resource",
+    "js.datadome.co",
+    "client.perimeterx.net",
+    ".px-cdn.net",
+    ".px-cloud.net",
+    "/akam/13/",
+    "/cdn-cgi/challenge-platform/",
+    ".token.awswaf.com",
+    ".edge.sdk.awswaf.com",
+    "/ips.js?",
+];
+
 /// Titles that name no page, lower case, parted by bars.
 pub const GENERIC_TITLES: &str = "\
     home|homepage|home page|index|index of|untitled|untitled document|untitled page|new page|\
@@ -239,6 +270,9 @@ mod tests {
         for list in lists.chain([GENERIC_TITLES, CHALLENGE_TITLES, MISSING_TITLES]) {
             assert_eq!(list, list.to_lowercase());
             assert!(list.split('|').all(|it| !it.is_empty() && it == it.trim()), "{list}");
+        }
+        for mark in WALL_MARKS.iter().chain(&WALL_SCRIPTS) {
+            assert_eq!(*mark, mark.to_lowercase());
         }
         assert!(is_generic_title(" Home. ") && !is_generic_title("Home of the wheel"));
         assert!(is_challenge_title("Just a moment..."));

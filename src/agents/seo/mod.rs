@@ -24,6 +24,7 @@ pub mod schema;
 pub mod sitemap;
 pub mod subject;
 pub mod target;
+pub mod wall;
 
 pub mod checks;
 pub mod dates;
