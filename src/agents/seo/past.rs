@@ -30,6 +30,12 @@ impl Past {
         }
     }
 
+    /// Whether the run is one of a schedule.
+    #[must_use]
+    pub const fn is_scheduled(&self) -> bool {
+        self.is_scheduled
+    }
+
     /// The outcome of an audit, and what the next one compares with.
     #[must_use]
     pub fn conclude(&self, mut audit: Audit) -> Work {
