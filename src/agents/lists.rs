@@ -66,7 +66,7 @@ pub const CHALLENGE_TITLES: &str = "\
     pardon our interruption";
 
 /// What stands in the source of firewalls' questions and in no page behind them, lower case:
-/// DataDome, HUMAN, Akamai, Cloudflare, Imperva, AWS WAF.
+/// `DataDome`, HUMAN, Akamai, Cloudflare, Imperva, AWS WAF.
 pub const WALL_MARKS: [&str; 11] = [
     "captcha-delivery.com",
     "px-captcha",
@@ -82,7 +82,7 @@ pub const WALL_MARKS: [&str; 11] = [
 ];
 
 /// Scripts of firewalls, lower case, which ask the question or only watch over a page: Imperva,
-/// DataDome, HUMAN, Akamai, Cloudflare, AWS WAF, Kasada.
+/// `DataDome`, HUMAN, Akamai, Cloudflare, AWS WAF, Kasada.
 pub const WALL_SCRIPTS: [&str; 10] = [
     "/_incapsula_resource",
     "js.datadome.co",
