@@ -39,11 +39,20 @@ pub fn is_question(reply: &Reply, page: &Document) -> bool {
     if !has(&WALL_MARKS) && !has(&WALL_SCRIPTS) {
         return false;
     }
-    let content = Content::of(page);
-    if is_refusal && has(&WALL_MARKS) && content.body.words <= WORDS_MAX {
+    let (content, is_marked) = (Content::of(page), has(&WALL_MARKS));
+    let words = content.body.words;
+    if is_refusal && is_marked && words <= WORDS_MAX {
         return true;
     }
-    content.body.words <= STUB_WORDS_MAX && page.facts.anchors.is_empty() && is_bare(&content)
+    // Firewalls put their scripts into the shortest of pages; without any text there is no page.
+    let is_stub = if is_marked { words <= STUB_WORDS_MAX } else { words == 0 && loads(&content) };
+    let is_answer = is_refusal || matches!(reply.status, 200..=299);
+    is_answer && is_stub && page.facts.anchors.is_empty() && is_bare(&content)
+}
+
+/// Whether a page loads anything.
+const fn loads(content: &Content) -> bool {
+    !content.resources.is_empty()
 }
 
 /// Whether all that a page loads is of a firewall.
@@ -126,6 +135,11 @@ mod tests {
         check(Sample::html("<title>Closed</title><p>Back at noon.").status(503), false);
         check(Sample::html("<title>Closed</title><a href=/>Home</a>".to_owned() + scripts), false);
         check(Sample::html(""), false);
+        let watched = "<script src=/_Incapsula_Resource?SWJIYLWA=1></script>";
+        check(Sample::html(format!("<title>Soon</title><h1>Soon</h1>{watched}")), false);
+        check(Sample::html(watched).status(404), false);
+        let inline = "<script>a.src='/cdn-cgi/challenge-platform/scripts/jsd/main.js'</script>";
+        check(Sample::html(format!("<title>Soon</title>{inline}")), false);
         let article = "<p>The wall of captcha-delivery.com asks every guest.</p>";
         check(Sample::body(article), false);
     }
