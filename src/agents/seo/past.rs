@@ -123,6 +123,23 @@ mod tests {
     }
 
     #[test]
+    fn an_upgrade_of_the_checks_is_silent_and_said_when_something_has_changed() {
+        let first = past(None).conclude(page()).baseline.unwrap();
+        let mut older: serde_json::Value = serde_json::from_slice(&first).unwrap();
+        older["rules"] = 2.into();
+        let older = older.to_string().into_bytes();
+        let silent = past(Some(older.clone())).conclude(page());
+        assert!(matches!(silent.outcome, Outcome::NoSignal(_)), "{silent:?}");
+        assert_eq!(silent.baseline, Some(first));
+        let closed = Sample::head("<meta name=robots content=noindex>").audit();
+        let work = past(Some(older)).conclude(closed);
+        let Outcome::Succeeded(report) = &work.outcome else { panic!("{work:?}") };
+        for line in ["The checks have changed too, from version 2", "New: Search engines may not"] {
+            assert!(report.output.contains(line), "{}", report.output);
+        }
+    }
+
+    #[test]
     fn a_foreign_baseline_begins_anew_and_the_report_says_why() {
         let work = past(Some(b"{".to_vec())).conclude(page());
         let Outcome::Succeeded(report) = &work.outcome else { panic!("{work:?}") };
