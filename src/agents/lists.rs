@@ -4,7 +4,12 @@
 //! report.
 
 /// The version of the checks and of everything they compare with.
-pub const CHECKS_VERSION: u32 = 2;
+pub const CHECKS_VERSION: u32 = 3;
+
+/// The checks that were added, or whose rule changed, since version 2, and the version that did
+/// it. What an older version said of them does not compare.
+pub const CHECKS_CHANGED: [(&str, u32); 3] =
+    [("canonical-target", 3), ("links-broken", 3), ("hreflang-return", 3)];
 
 /// A crawler of a search engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +64,37 @@ pub const CHALLENGE_TITLES: &str = "\
     just a moment|attention required!|please wait...|\
     checking your browser|ddos-guard|verifying you are human|human verification|are you a robot|\
     pardon our interruption";
+
+/// What stands in the source of firewalls' questions and in no page behind them, lower case:
+/// `DataDome`, HUMAN, Akamai, Cloudflare, Imperva, AWS WAF.
+pub const WALL_MARKS: [&str; 11] = [
+    "captcha-delivery.com",
+    "px-captcha",
+    "captcha.px-cdn.net",
+    "captcha.px-cloud.net",
+    "sec-if-cpt-container",
+    "/_sec/cp_challenge",
+    "errors.edgesuite.net",
+    "_cf_chl_opt",
+    "_incapsula_resource?swudnsai",
+    "_incapsula_resource?cwudnsai",
+    ".captcha.awswaf.com",
+];
+
+/// Scripts of firewalls, lower case, which ask the question or only watch over a page: Imperva,
+/// `DataDome`, HUMAN, Akamai, Cloudflare, AWS WAF, Kasada.
+pub const WALL_SCRIPTS: [&str; 10] = [
+    "/_incapsula_resource",
+    "js.datadome.co",
+    "client.perimeterx.net",
+    ".px-cdn.net",
+    ".px-cloud.net",
+    "/akam/13/",
+    "/cdn-cgi/challenge-platform/",
+    ".token.awswaf.com",
+    ".edge.sdk.awswaf.com",
+    "/ips.js?",
+];
 
 /// Titles that name no page, lower case, parted by bars.
 pub const GENERIC_TITLES: &str = "\
@@ -142,6 +178,12 @@ pub const GENERIC_LINKS: [(&str, &str); 21] = [
     ("fa", "اینجا|اینجا کلیک کنید|کلیک کنید|بیشتر|ادامه|ادامه مطلب|بیشتر بدانید"),
     ("ta", "இங்கே|இங்கே கிளிக் செய்யவும்|மேலும்|மேலும் படிக்க"),
 ];
+
+/// Whether a check means the same in `version` as in this one.
+#[must_use]
+pub fn is_unchanged_since(id: &str, version: u32) -> bool {
+    CHECKS_CHANGED.iter().all(|(it, changed)| *it != id || *changed <= version)
+}
 
 /// Whether a text is one of the lists' link texts: of the language when it has a list, else of any.
 #[must_use]
@@ -228,6 +270,9 @@ mod tests {
         for list in lists.chain([GENERIC_TITLES, CHALLENGE_TITLES, MISSING_TITLES]) {
             assert_eq!(list, list.to_lowercase());
             assert!(list.split('|').all(|it| !it.is_empty() && it == it.trim()), "{list}");
+        }
+        for mark in WALL_MARKS.iter().chain(&WALL_SCRIPTS) {
+            assert_eq!(*mark, mark.to_lowercase());
         }
         assert!(is_generic_title(" Home. ") && !is_generic_title("Home of the wheel"));
         assert!(is_challenge_title("Just a moment..."));

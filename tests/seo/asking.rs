@@ -10,10 +10,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::corpus::Corpus;
 
-const HOST: &str = "127.0.0.1:9200";
+pub(crate) const HOST: &str = "127.0.0.1:9200";
 
 /// A host that answers by a function of the path, slowly or not, and what it was asked.
-fn serve(
+pub(crate) fn serve(
     corpus: &Corpus,
     delay: Duration,
     answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static,

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use errand::agents::page::reply::Reply;
 use errand::agents::seo::audit::{Audit, examine};
-use errand::agents::seo::history::{Changes, History};
+use errand::agents::seo::history::History;
+use errand::agents::seo::news::Changes;
 use errand::agents::seo::subject::Fetched;
 use errand::agents::seo::{report, result};
 use errand::agents::{Patience, Progress};

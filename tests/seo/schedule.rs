@@ -1,13 +1,15 @@
 //! Audits of a schedule: the first one reports, the next are silent until something has changed.
 
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::Duration;
 
 use errand::agents::Progress;
 use errand::domain::outcome::{Outcome, Work};
 use serde_json::Value;
 
-use crate::check_approved;
 use crate::corpus::{BAKERY, Corpus, file};
+use crate::{asking, check_approved};
 
 const HOST: &str = "127.0.0.1:9100";
 const URL: &str = "http://127.0.0.1:9100/bakery-de";
@@ -78,6 +80,40 @@ async fn a_page_that_is_away_is_told_once_and_so_is_its_return() {
     let changed = report(&back).1["changed"].clone();
     assert_eq!(changed["fixed"][0]["id"], "http-status-code");
     assert_eq!(changed["appeared"], serde_json::json!([]), "{changed}");
+}
+
+/// Audits a host for its schedule; the first requests for `path` meet a server in trouble.
+async fn audit_flaky(baseline: Option<Vec<u8>>, path: &'static str, troubles: usize) -> Work {
+    let corpus = Corpus::serve();
+    let left = AtomicUsize::new(troubles);
+    asking::serve(&corpus, Duration::ZERO, move |asked| {
+        let is_down = || left.fetch_update(SeqCst, SeqCst, |it| it.checked_sub(1)).is_ok();
+        if asked == path && is_down() {
+            return Some(String::new());
+        }
+        let origin = format!("http://{}", asking::HOST);
+        match asked {
+            "/page" => Some("<!DOCTYPE html><title>Tickets</title><h1>Tickets</h1>".to_owned()),
+            "/robots.txt" => Some(format!("User-agent: *\nAllow: /\nSitemap: {origin}/map.xml\n")),
+            "/map.xml" => Some(format!("<urlset><url><loc>{origin}/page</loc></url></urlset>")),
+            _ => None,
+        }
+    });
+    corpus.audit_again(&format!("http://{}/page", asking::HOST), baseline).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_moment_of_trouble_is_no_news_and_lasting_trouble_is() {
+    let first = audit_flaky(None, "", 0).await;
+    for (path, id) in
+        [("/page", "http-status-code"), ("/robots.txt", "is-crawlable"), ("/map.xml", "sitemap")]
+    {
+        check_silent(&audit_flaky(first.baseline.clone(), path, 1).await);
+        let lasting = audit_flaky(first.baseline.clone(), path, 9).await;
+        let appeared = report(&lasting).1["changed"]["appeared"].clone();
+        let ids: Vec<_> = appeared.as_array().unwrap().iter().map(|it| &it["id"]).collect();
+        assert!(ids.contains(&&Value::from(id)), "{path}: {appeared}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

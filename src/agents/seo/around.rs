@@ -18,6 +18,8 @@ pub struct Around {
     pub translations: Vec<(Url, TargetAnswer)>,
     /// Where links to pages of the same host lead, as far as they were asked.
     pub links: Vec<(Url, TargetAnswer)>,
+    /// The home page of the host, asked as the links were when none of them led anywhere.
+    pub home: Option<TargetAnswer>,
     /// The image of the preview.
     pub image: Option<(Url, TargetAnswer)>,
     /// The icon at its usual place, when the page names none.

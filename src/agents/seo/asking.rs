@@ -31,6 +31,8 @@ pub struct Asker<'a> {
     until: Mark,
     /// The time of the audit, for dates on pages.
     now: Timestamp,
+    /// The pause before one second try, while there is one.
+    again: Option<Duration>,
 }
 
 /// What is known about a host.
@@ -62,7 +64,27 @@ impl<'a> Asker<'a> {
     ) -> Self {
         let left = REQUESTS_MAX.saturating_sub(asked);
         let host = Host::new(bench, robots.clone());
-        Self { bench, hosts: vec![host], left, until, now }
+        Self { bench, hosts: vec![host], left, until, now, again: None }
+    }
+
+    /// The same with one second try after this pause, for a host that is in trouble.
+    #[must_use]
+    pub const fn confirming(mut self, pause: Duration) -> Self {
+        self.again = Some(pause);
+        self
+    }
+
+    /// Waits for the host of `url` to recover; whether it may be asked again.
+    pub async fn wait_for(&mut self, url: &Url) -> bool {
+        let Some(pause) = self.again.take().filter(|it| *it < self.until.left()) else {
+            return false;
+        };
+        self.bench.clock.sleep(pause).await;
+        let origin = url.origin();
+        for host in self.hosts.iter_mut().filter(|it| it.origin == origin) {
+            host.is_overloaded = false;
+        }
+        true
     }
 
     /// The bench that it works at.

@@ -2,7 +2,6 @@
 //!
 //! No network and no clock: whoever has an answer can have it audited.
 
-use crate::agents::lists::is_challenge_title;
 use crate::agents::page::charset::decode;
 use crate::agents::page::document::Document;
 use crate::agents::page::lines::Lines;
@@ -18,6 +17,7 @@ use crate::agents::seo::finding::{Check, EXCERPT_CHARS_MAX, Judge, Judgement, Ru
 use crate::agents::seo::history::History;
 use crate::agents::seo::score::{Score, rate};
 use crate::agents::seo::subject::{Fetched, Reading, Subject};
+use crate::agents::seo::wall;
 
 /// An audit that was done.
 #[derive(Debug)]
@@ -82,17 +82,19 @@ fn read(reply: &Reply, patience: &Patience) -> Result<Reading, Undone> {
     let label = header.as_ref().and_then(|it| it.charset.as_deref());
     let kind = kind(header.as_ref(), &reply.body);
     let is_document = kind != Kind::Other && !matches!(reply.status, 204 | 205);
-    if reply.header("cf-mitigated").is_some_and(|it| it.eq_ignore_ascii_case("challenge")) {
+    if wall::says_so(reply) {
         return Err(challenge());
     }
-    if matches!(reply.status, 403 | 503) && is_document {
-        let page = Document::read(&reply.body, label, kind, patience);
-        if page.facts.title().is_some_and(|it| is_challenge_title(&it.text)) {
-            return Err(challenge());
-        }
-    }
     if reply.status >= 400 {
-        return Ok(Reading::ErrorStatus);
+        let is_question = || {
+            let page = Document::read(&reply.body, label, kind, patience);
+            wall::is_question(reply, &page)
+        };
+        return if is_document && is_question() {
+            Err(challenge())
+        } else {
+            Ok(Reading::ErrorStatus)
+        };
     }
     if !is_document {
         return Err(not_html(reply));
@@ -108,7 +110,11 @@ fn read(reply: &Reply, patience: &Patience) -> Result<Reading, Undone> {
         let (line, column) = (place.line, place.column);
         return Ok(Reading::NotWellFormed { mistake, line, column, excerpt });
     }
-    Ok(Reading::Page(Box::new(Document::parse(decoded, kind, patience))))
+    let page = Document::parse(decoded, kind, patience);
+    if wall::is_question(reply, &page) {
+        return Err(challenge());
+    }
+    Ok(Reading::Page(Box::new(page)))
 }
 
 fn challenge() -> Undone {

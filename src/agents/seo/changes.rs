@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
+use crate::agents::lists::CHECKS_VERSION;
 use crate::agents::page::text::{clip, quote};
-use crate::agents::seo::history::{Changes, History};
+use crate::agents::seo::history::History;
 use crate::agents::seo::markdown::prose;
+use crate::agents::seo::news::Changes;
 use crate::agents::seo::report::moment;
 
 /// The part of a report about what has changed, as Markdown; empty for a run that was asked for.
@@ -37,7 +39,13 @@ fn list(changes: &Changes) -> String {
     } else {
         format!("Score: {now}, before {before}")
     });
-    for (name, before, now) in &changes.facts {
+    if let Some(older) = changes.older_rules {
+        line(format!(
+            "The checks have changed too, from version {older} to {CHECKS_VERSION}; what only the \
+             new rules say is not listed here"
+        ));
+    }
+    for (name, before, now) in changes.facts.iter().chain(&changes.minor) {
         let shown = |it: &str| if it.is_empty() { "nothing".to_owned() } else { quote(it) };
         line(format!("{}: {}, before {}", capital(name), shown(now), shown(before)));
     }
@@ -82,7 +90,8 @@ pub fn json(history: &History) -> Value {
             "appeared": findings(&it.appeared),
             "fixed": findings(&it.fixed),
             "altered": findings(&it.altered),
-            "facts": it.facts.iter().map(|(name, before, now)| {
+            "older_checks_version": it.older_rules,
+            "facts": it.facts.iter().chain(&it.minor).map(|(name, before, now)| {
                 json!({ "name": name, "before": before, "now": now })
             }).collect::<Vec<_>>(),
             "score_delta": i64::from(it.score.1) - i64::from(it.score.0),
@@ -111,13 +120,18 @@ mod tests {
             fixed: entry("h1", "There is no main heading"),
             altered: Vec::new(),
             facts: vec![("title".to_owned(), String::new(), "New `x`".to_owned())],
+            minor: vec![("description".to_owned(), "7 boats".to_owned(), "8 boats".to_owned())],
+            older_rules: Some(2),
         };
         let history = History::Changed(changes);
         assert_eq!(
             of(&history),
             "## Changed since 2026-11-20 12:00 UTC\n\n\
              - Score: 39, before 90\n\
+             - The checks have changed too, from version 2 to 3; what only the new rules say is not \
+             listed here\n\
              - Title: `New 'x'`, before nothing\n\
+             - Description: `8 boats`, before `7 boats`\n\
              - New: Google may not index \\<it\\> (`is-crawlable`)\n\
              - Fixed: There is no main heading (`h1`)\n\n"
         );

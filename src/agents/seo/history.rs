@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::lists::CHECKS_VERSION;
+use crate::agents::lists::{CHECKS_VERSION, is_unchanged_since};
+use crate::agents::seo::answers::{self, Answers};
 use crate::agents::seo::audit::Audit;
-use crate::agents::seo::finding::{Check, Severity};
+use crate::agents::seo::news::{Changes, State, Traces};
+use crate::agents::seo::noise::without_numbers;
 use crate::agents::seo::trace;
 
 /// What an audit leaves.
@@ -24,6 +26,9 @@ pub struct Baseline {
     input: String,
     /// The score.
     pub score: u32,
+    /// Whether the score leaves out something that was known and could not be looked at.
+    #[serde(default)]
+    is_partial: bool,
     /// The run whose report it was.
     pub run: String,
     /// When that was fetched.
@@ -32,19 +37,12 @@ pub struct Baseline {
     checks: BTreeMap<String, State>,
     /// What the page said about itself, by name.
     facts: BTreeMap<String, String>,
-}
-
-/// What a check found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct State {
-    /// Whether it was a fault.
-    is_fault: bool,
-    /// How severe it was.
-    severity: String,
-    /// It in one sentence.
-    title: String,
-    /// What it was found in: sorted hashes.
-    evidence: Vec<String>,
+    /// What the addresses answered that it led to, by the names of checks.
+    #[serde(default)]
+    answers: BTreeMap<String, Answers>,
+    /// The form of the traces that findings leave.
+    #[serde(default)]
+    traces: u32,
 }
 
 /// How an audit relates to the one before it.
@@ -59,39 +57,6 @@ pub enum History {
     Reset(String),
     /// This is what has changed.
     Changed(Changes),
-}
-
-/// What has changed since an earlier audit.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Changes {
-    /// The run of the earlier one.
-    pub run: String,
-    /// When that was.
-    pub at: String,
-    /// The scores, then and now.
-    pub score: (u32, u32),
-    /// Whether the score leaves out something that was found then and could not be looked at now.
-    pub is_partial: bool,
-    /// Faults that were not there: names and sentences.
-    pub appeared: Vec<(String, String)>,
-    /// Faults that are gone.
-    pub fixed: Vec<(String, String)>,
-    /// Findings that are there as before, but different.
-    pub altered: Vec<(String, String)>,
-    /// What the page says about itself: name, before, now.
-    pub facts: Vec<(String, String, String)>,
-}
-
-impl Changes {
-    /// Whether there is nothing to tell.
-    #[must_use]
-    pub fn is_silent(&self) -> bool {
-        self.appeared.is_empty()
-            && self.fixed.is_empty()
-            && self.altered.is_empty()
-            && self.facts.is_empty()
-            && (self.is_partial || self.score.0.abs_diff(self.score.1) < SCORE_CHANGE_MIN)
-    }
 }
 
 impl Baseline {
@@ -109,24 +74,49 @@ impl Baseline {
         if found.input != input {
             return Err("The schedule now checks another address.".to_owned());
         }
-        if found.rules != CHECKS_VERSION {
+        if found.rules > CHECKS_VERSION {
             return Err(format!(
-                "The checks have changed since the last report, from version {} to {CHECKS_VERSION}.",
+                "The last report was made by version {} of the checks, and this is {CHECKS_VERSION}.",
                 found.rules
             ));
         }
         Ok(found)
     }
 
+    /// What stays of an earlier audit when there was nothing to tell; none when it can stay as it
+    /// is. The rules of today take the place of older ones.
+    #[must_use]
+    pub fn renewed(&self, audit: &Audit) -> Option<Self> {
+        if self.rules == CHECKS_VERSION && self.traces == TRACES {
+            return None;
+        }
+        let (run, at) = (self.run.clone(), self.at.clone());
+        Some(Self { run, at, ..Self::of(audit, &self.input, "", Some(self)) })
+    }
+
     /// What `audit` leaves; what it could not look at stays as it was in `earlier`.
     #[must_use]
     pub fn of(audit: &Audit, input: &str, run: &str, earlier: Option<&Self>) -> Self {
-        let mut checks = BTreeMap::new();
+        let (mut checks, mut answers) = (BTreeMap::new(), BTreeMap::new());
+        let mut is_partial = false;
         for check in &audit.checks {
             let id = check.rule.id;
-            let state = match trace::is_known(audit, check) {
-                true => State::of(check),
-                false => earlier.and_then(|it| it.checks.get(id)).cloned(),
+            let before = || earlier.and_then(|it| it.checks.get(id)).cloned();
+            let state = if let Some(now) = answers::of(audit, id) {
+                let nothing = Answers::new();
+                let known = earlier.and_then(|it| it.answers.get(id)).unwrap_or(&nothing);
+                is_partial |= earlier.is_some() && answers::compare(known, &now).is_partial;
+                let now = answers::merge(known, now);
+                let is_wrong = answers::any_wrong(&now);
+                answers.insert(id.to_owned(), now);
+                let state = State::of(check).filter(|it| it.is_fault);
+                if is_wrong { state.or_else(before) } else { None }
+            } else if trace::is_known(audit, check) {
+                State::of(check)
+            } else {
+                is_partial |= before().is_some();
+                answers.extend(earlier.and_then(|it| it.answers.get_key_value(id)).map(owned));
+                before()
             };
             if let Some(state) = state {
                 checks.insert(id.to_owned(), state);
@@ -139,10 +129,13 @@ impl Baseline {
             rules: CHECKS_VERSION,
             input: input.to_owned(),
             score: audit.score.value,
+            is_partial,
             run: run.to_owned(),
             at: audit.subject.fetched.at.to_string(),
             checks,
             facts,
+            answers,
+            traces: TRACES,
         }
     }
 
@@ -161,17 +154,34 @@ impl Baseline {
             score: (self.score, audit.score.value),
             ..Changes::default()
         };
+        let traces = if self.traces == TRACES { Traces::Compare } else { Traces::Ignore };
+        let is_older = self.rules != CHECKS_VERSION;
+        changes.older_rules = is_older.then_some(self.rules);
+        changes.is_partial = is_older || self.is_partial;
         for check in &audit.checks {
             let (id, before) = (check.rule.id, self.checks.get(check.rule.id));
-            if trace::is_known(audit, check) {
-                changes.note(id, before, State::of(check).as_ref());
+            if !is_unchanged_since(id, self.rules) {
+                continue;
+            }
+            if let Some(now) = answers::of(audit, id) {
+                let known = self.answers.get(id);
+                let turn = answers::compare(known.unwrap_or(&Answers::new()), &now);
+                changes.note_turn(id, turn, before, State::of(check).as_ref());
+            } else if trace::is_known(audit, check) {
+                let now = State::of(check);
+                changes.note(id, before, now.as_ref(), traces);
             } else {
                 changes.is_partial |= before.is_some();
             }
         }
         for (name, now) in trace::facts(&audit.subject) {
             let before = self.facts.get(&name).cloned().unwrap_or_default();
-            if before != now {
+            let is_text = TEXTS.contains(&name.as_str());
+            if before == now {
+                continue;
+            } else if is_text && without_numbers(&before) == without_numbers(&now) {
+                changes.minor.push((name, before, now));
+            } else {
                 changes.facts.push((name, before, now));
             }
         }
@@ -179,54 +189,17 @@ impl Baseline {
     }
 }
 
-impl Changes {
-    fn note(&mut self, id: &str, before: Option<&State>, now: Option<&State>) {
-        let is_fault = |it: Option<&State>| it.is_some_and(|it| it.is_fault);
-        let entry = |it: &State| (id.to_owned(), it.title.clone());
-        match (before, now) {
-            (Some(before), _) if before.is_fault && !is_fault(now) => {
-                self.fixed.push(entry(before));
-            }
-            (_, Some(now)) if now.is_fault && !is_fault(before) => {
-                self.appeared.push(entry(now));
-            }
-            (Some(before), Some(now)) if before.differs(now) => self.altered.push(entry(now)),
-            (None, Some(now)) => self.altered.push(entry(now)),
-            (Some(before), None) => {
-                let title = format!("No longer: {}", before.title);
-                self.altered.push((id.to_owned(), title));
-            }
-            (Some(_), Some(_)) | (None, None) => {}
-        }
-    }
-}
-
-impl State {
-    /// What a check found; none when it is fine.
-    fn of(check: &Check) -> Option<Self> {
-        let found = check.found()?;
-        let severity = check.severity();
-        // How fast a server answers changes with the hour; only a slow one is worth a message.
-        if check.rule.id == "ttfb" && severity < Severity::Medium {
-            return None;
-        }
-        Some(Self {
-            is_fault: check.fault().is_some(),
-            severity: severity.as_str().to_owned(),
-            title: found.title.clone(),
-            evidence: trace::evidence(found),
-        })
-    }
-
-    fn differs(&self, other: &Self) -> bool {
-        self.severity != other.severity || self.evidence != other.evidence
-    }
+fn owned((id, answers): (&String, &Answers)) -> (String, Answers) {
+    (id.clone(), answers.clone())
 }
 
 /// The form of the record.
 const FORMAT: u32 = 1;
-/// The least change of the score that is worth a message by itself.
-const SCORE_CHANGE_MIN: u32 = 3;
+/// The form of the traces.
+const TRACES: u32 = 1;
+/// What a page says about itself in texts of which numbers are a minor part.
+const TEXTS: [&str; 3] = ["title", "description", "main heading"];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -266,6 +239,79 @@ mod tests {
     }
 
     #[test]
+    fn of_what_is_no_fault_only_its_presence_is_news() {
+        let page = |heading: &str| Sample::body(&format!("<h1>{heading}</h1>"));
+        assert!(changes(page("The flood"), page("The lock")).is_silent());
+        assert_eq!(ids(&changes(Sample::body(""), page("The lock")).altered), ["h1-multiple"]);
+    }
+
+    #[test]
+    fn numbers_in_texts_are_no_news_by_themselves() {
+        let page = |title: &str, description: &str| {
+            let description = format!("<meta name=description content='{description}'>");
+            Sample::html(format!(
+                "<!doctype html><html lang=en><title>{title}</title>{description}"
+            ))
+        };
+        let before = || page("1,204 jobs in Alder", "999 of them new");
+        let found = changes(before(), page("1,209 jobs in Alder", "1,003 of them new"));
+        assert!(found.is_silent() && found.minor.len() == 2, "{found:?}");
+        let found = changes(before(), page("1,209 jobs in Birch", "999 of them new"));
+        assert_eq!((found.facts[0].0.as_str(), found.minor.len()), ("title", 0));
+        let moved = changes(Sample::head(""), Sample::head("").at("https://example.com/page-2"));
+        assert_eq!(moved.facts[0].0, "final address");
+    }
+
+    /// What an audit would have left when the checks had version 2.
+    fn older(sample: Sample) -> Baseline {
+        let baseline = Baseline::of(&sample.audit(), "{}", "run", None);
+        let mut value = serde_json::to_value(baseline).unwrap();
+        value["rules"] = 2.into();
+        for added in ["answers", "traces"] {
+            value.as_object_mut().unwrap().remove(added);
+        }
+        Baseline::read(value.to_string().as_bytes(), "{}").unwrap()
+    }
+
+    #[test]
+    fn an_upgrade_of_the_checks_is_no_news_and_hides_none() {
+        let page = || Sample::body("<img src=/a.png width=1 height=1>");
+        let before = older(page());
+        let found = before.compare(&page().audit());
+        assert!(found.is_silent() && found.older_rules == Some(2), "{found:?}");
+        let noindex = Sample::head("<meta name=robots content=noindex>");
+        let found = before.compare(&noindex.audit());
+        assert_eq!(
+            (ids(&found.appeared), ids(&found.fixed)),
+            (vec!["is-crawlable"], vec!["image-alt"])
+        );
+        assert_eq!(found.facts[0].0, "robots directives");
+        let renewed = before.renewed(&page().audit()).unwrap();
+        assert_eq!((renewed.rules, renewed.run.as_str()), (CHECKS_VERSION, "run"));
+        assert!(renewed.compare(&page().audit()).is_silent());
+        assert_eq!(renewed.renewed(&page().audit()), None);
+    }
+
+    #[test]
+    fn what_only_a_new_rule_finds_is_not_told_as_a_change() {
+        let other = "<link rel=canonical href=https://example.com/other>";
+        let page = |target: Sample| {
+            let mut sample = Sample::head(other);
+            sample.0.around.canonical = Some(target.at("https://example.com/other").into_target());
+            sample
+        };
+        let before = older(page(Sample::html("").status(404)));
+        assert!(before.compare(&page(Sample::body("")).audit()).is_silent());
+        let broken = page(Sample::html("").status(410));
+        let renewed = older(page(Sample::body(""))).renewed(&broken.clone().audit()).unwrap();
+        assert!(renewed.compare(&broken.audit()).is_silent());
+        assert_eq!(
+            ids(&renewed.compare(&page(Sample::body("")).audit()).fixed),
+            ["canonical-target"]
+        );
+    }
+
+    #[test]
     fn what_a_page_says_about_itself_is_watched() {
         let head = |html: &str| Sample::head(html);
         let robots = changes(head(""), head("<meta name=robots content=nosnippet>"));
@@ -289,33 +335,6 @@ mod tests {
     }
 
     #[test]
-    fn a_question_without_an_answer_changes_nothing() {
-        use crate::agents::seo::around::TargetAnswer;
-        use crate::agents::seo::target::Target;
-        let sample = |answers: [u16; 3]| {
-            let mut sample = Sample::body("<a href=/a>Alpha</a><a href=/b>Beta</a>");
-            let url =
-                |path: &str| url::Url::parse("https://example.com/").unwrap().join(path).unwrap();
-            sample.0.around.links = ["/a", "/b", "/tickets"]
-                .map(url)
-                .into_iter()
-                .zip(answers.map(|it| {
-                    let target = Box::new(Target { status: it, ..Target::default() });
-                    if it == 0 {
-                        TargetAnswer::NotAsked("x")
-                    } else {
-                        TargetAnswer::Answered(target)
-                    }
-                }))
-                .collect();
-            sample
-        };
-        assert!(changes(sample([404, 200, 200]), sample([404, 200, 200])).is_silent());
-        assert!(changes(sample([404, 200, 200]), sample([0, 200, 200])).is_silent());
-        assert!(!changes(sample([404, 200, 200]), sample([200, 200, 200])).is_silent());
-    }
-
-    #[test]
     fn slow_drift_adds_up_against_the_last_report() {
         let page = |broken: usize| {
             let mut body = "<a href=/a>Alpha</a>".repeat(60);
@@ -336,8 +355,8 @@ mod tests {
         };
         assert_eq!(read(&baseline, "a"), Ok(()));
         assert!(read(&baseline, "b").unwrap_err().contains("another address"));
-        baseline.rules = 1;
-        assert!(read(&baseline, "a").unwrap_err().contains("from version 1 to"));
+        baseline.rules = 99;
+        assert!(read(&baseline, "a").unwrap_err().contains("version 99 of the checks"));
         baseline.format = 9;
         assert!(read(&baseline, "a").unwrap_err().contains("could not be read"));
         assert!(Baseline::read(b"\xff", "a").unwrap_err().contains("could not be read"));

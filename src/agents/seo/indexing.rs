@@ -79,7 +79,7 @@ fn phrase(evidence: &Evidence) -> String {
 }
 
 /// The crawler whose view is asked for.
-const GOOGLE: &str = SEARCH_BOTS[0].name;
+pub const GOOGLE: &str = SEARCH_BOTS[0].name;
 
 #[cfg(test)]
 mod tests {

@@ -24,6 +24,7 @@ pub mod schema;
 pub mod sitemap;
 pub mod subject;
 pub mod target;
+pub mod wall;
 
 pub mod checks;
 pub mod dates;
@@ -35,8 +36,11 @@ pub mod comparable;
 pub mod indexing;
 pub mod score;
 
+pub mod answers;
 pub mod changes;
 pub mod history;
+pub mod news;
+pub mod noise;
 pub mod past;
 pub mod trace;
 

@@ -30,6 +30,12 @@ impl Past {
         }
     }
 
+    /// Whether the run is one of a schedule.
+    #[must_use]
+    pub const fn is_scheduled(&self) -> bool {
+        self.is_scheduled
+    }
+
     /// The outcome of an audit, and what the next one compares with.
     #[must_use]
     pub fn conclude(&self, mut audit: Audit) -> Work {
@@ -51,7 +57,10 @@ impl Past {
                 let is_silent = changes.is_silent();
                 audit.history = History::Changed(changes);
                 if is_silent {
-                    return Work::from(Outcome::NoSignal(silence(&audit, &earlier)));
+                    let outcome = Outcome::NoSignal(silence(&audit, &earlier));
+                    let renewed = earlier.renewed(&audit);
+                    let baseline = renewed.and_then(|it| serde_json::to_vec(&it).ok());
+                    return Work { outcome, baseline };
                 }
                 Some(earlier)
             }
@@ -111,6 +120,23 @@ mod tests {
             report.output
         );
         assert!(third.baseline.is_some());
+    }
+
+    #[test]
+    fn an_upgrade_of_the_checks_is_silent_and_said_when_something_has_changed() {
+        let first = past(None).conclude(page()).baseline.unwrap();
+        let mut older: serde_json::Value = serde_json::from_slice(&first).unwrap();
+        older["rules"] = 2.into();
+        let older = older.to_string().into_bytes();
+        let silent = past(Some(older.clone())).conclude(page());
+        assert!(matches!(silent.outcome, Outcome::NoSignal(_)), "{silent:?}");
+        assert_eq!(silent.baseline, Some(first));
+        let closed = Sample::head("<meta name=robots content=noindex>").audit();
+        let work = past(Some(older)).conclude(closed);
+        let Outcome::Succeeded(report) = &work.outcome else { panic!("{work:?}") };
+        for line in ["The checks have changed too, from version 2", "New: Search engines may not"] {
+            assert!(report.output.contains(line), "{}", report.output);
+        }
     }
 
     #[test]

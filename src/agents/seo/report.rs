@@ -203,7 +203,7 @@ fn good_to_know(audit: &Audit) -> String {
                 writeln!(out, "- **{title}.** (`{}`)", check.rule.id)
             }
             "" => writeln!(out, "- **{title}.** (`{}`)", check.rule.id),
-            _ => writeln!(out, "- **{title}.** {places}{more} (`{}`)", check.rule.id),
+            _ => writeln!(out, "- **{title}:** {places}{more} (`{}`)", check.rule.id),
         };
     }
     if out.is_empty() { out } else { format!("## Good to know\n\n{out}\n") }

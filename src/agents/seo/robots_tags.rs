@@ -112,21 +112,23 @@ pub fn read_list(text: &str) -> Vec<Directive> {
 
 /// The directives of one header and the crawlers that they are for.
 ///
-/// `googlebot: noindex, nofollow` is for one crawler up to the next name; names that take a value
-/// of their own, as in `max-snippet: 0`, are not crawlers.
+/// `googlebot: noindex, nofollow` is for one crawler up to the next name. Directives are no names,
+/// and neither is what begins with no letter, such as the time of a date.
 fn read_header(text: &str) -> Vec<(Option<String>, Directive)> {
     let mut found: Vec<(Option<String>, Directive)> = Vec::new();
     let mut bot = None;
     for part in text.split(',').take(DIRECTIVES_MAX) {
         let mut part = part.trim();
         let last = found.last_mut().map(|(_, it)| it).filter(|it| it.name == "unavailable_after");
-        if let Some(date) = last.and_then(|it| it.value.as_mut()).filter(|it| is_weekday(it)) {
-            // The comma after a weekday belongs to the date.
+        if let Some(date) = last.and_then(|it| it.value.as_mut())
+            && (is_weekday(date) || part.starts_with(|it: char| it.is_ascii_digit()))
+        {
+            // The comma after a weekday or before a time belongs to the date.
             *date = format!("{date}, {part}");
             continue;
         }
         if let Some((name, rest)) = part.split_once(':')
-            && !takes_value(name)
+            && may_be_bot(name)
         {
             bot = Some(name.trim().to_ascii_lowercase());
             part = rest.trim();
@@ -147,17 +149,37 @@ fn read_header(text: &str) -> Vec<(Option<String>, Directive)> {
     found
 }
 
-fn takes_value(name: &str) -> bool {
-    VALUED.iter().any(|it| it.eq_ignore_ascii_case(name.trim()))
+/// Whether what stands before a colon can be the name of a crawler.
+fn may_be_bot(name: &str) -> bool {
+    let name = name.trim();
+    let is_directive = || DIRECTIVES.iter().any(|it| it.eq_ignore_ascii_case(name));
+    name.starts_with(char::is_alphabetic) && !is_directive()
 }
 
 fn is_weekday(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|it| it.is_ascii_alphabetic())
 }
 
-/// Directives that take a value.
-const VALUED: [&str; 4] =
-    ["unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"];
+/// Directives, with a value or without; none of them is a crawler.
+const DIRECTIVES: [&str; 17] = [
+    "all",
+    "index",
+    "follow",
+    "noindex",
+    "nofollow",
+    "none",
+    "noarchive",
+    "nocache",
+    "nosnippet",
+    "noimageindex",
+    "notranslate",
+    "nositelinkssearchbox",
+    "indexifembedded",
+    "unavailable_after",
+    "max-snippet",
+    "max-image-preview",
+    "max-video-preview",
+];
 /// Directives of a page that are looked at, give or take a list.
 const TAGS_MAX: usize = 1_000;
 /// Directives of one list that are read.
@@ -199,6 +221,14 @@ mod tests {
             "x: unavailable_after: 2020-01-01T00:00:00Z",
             &[("x", "unavailable_after=2020-01-01T00:00:00Z")],
         );
+        let date = "unavailable_after: 25 Jun 2030, 15:00:00 PST, noindex";
+        check(date, &[("", "unavailable_after=25 Jun 2030, 15:00:00 PST"), ("", "noindex")]);
+    }
+
+    #[test]
+    fn neither_a_directive_nor_a_number_is_a_crawler() {
+        check("NoIndex: x, 15: noindex", &[("", "noindex=x"), ("", "15=noindex")]);
+        check("nofollow: 1, none", &[("", "nofollow=1"), ("", "none")]);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 use crate::agents::agent::{Agent, Entry, Task};
 use crate::agents::bench::Bench;
 use crate::agents::input::{Fields, InputError};
-use crate::agents::page::fetch;
+use crate::agents::page::fetch::{self, Visit};
+use crate::agents::page::robots::{AnswerKind, RobotsAnswer};
 use crate::agents::seo::around::Around;
 use crate::agents::seo::asking::Asker;
 use crate::agents::seo::audit::{judge, prepare};
@@ -20,6 +21,7 @@ use crate::domain::limits::URL_BYTES_MAX;
 use crate::domain::outcome::{Outcome, Work};
 use crate::domain::receiver::{UrlPolicy, UrlReason};
 use crate::domain::target::PageUrl;
+use crate::domain::time::Timestamp;
 use crate::outbound::BoxFuture;
 
 /// Checks one public page.
@@ -75,6 +77,7 @@ impl Agent for SeoAudit {
 async fn audit(task: &Task, bench: &Bench) -> Result<Work, Undone> {
     let start = stored_url(&task.input, bench.targets)?;
     let begun = bench.clock.mark();
+    let past = Past::of(task);
     task.progress.report(0, STEPS, "Fetching the page");
     let visit = Box::pin(fetch::page(bench, &start)).await?;
     let at = bench.clock.now();
@@ -82,6 +85,11 @@ async fn audit(task: &Task, bench: &Bench) -> Result<Work, Undone> {
     task.progress.report(1, STEPS, "Reading robots.txt");
     bench.clock.sleep(bench.politeness).await;
     let robots = Box::pin(fetch::robots(bench, &visit.url)).await;
+    let mut look = Look { visit, at, robots, repeated: 0 };
+    if past.is_scheduled() && begun.elapsed() <= AGAIN_UNTIL {
+        look = Box::pin(look.confirmed(bench, &start)).await;
+    }
+    let Look { visit, at, robots, repeated } = look;
 
     let mut second_first_byte = None;
     if visit.reply.timing.first_byte > FIRST_BYTE_GOOD {
@@ -91,7 +99,7 @@ async fn audit(task: &Task, bench: &Bench) -> Result<Work, Undone> {
     }
 
     task.progress.report(3, STEPS, "Reading the page");
-    let asked = 1_u32.saturating_add(u32::from(second_first_byte.is_some()));
+    let asked = repeated.saturating_add(1 + u32::from(second_first_byte.is_some()));
     let fetched = Fetched { visit, second_first_byte, robots, around: Around::default(), at };
     let broken = |_| Undone::new(Code::Internal, "The page could not be read.");
     let prepared = bench.parsers.run(move |patience| prepare(fetched, patience)).await;
@@ -100,13 +108,60 @@ async fn audit(task: &Task, bench: &Bench) -> Result<Work, Undone> {
     task.progress.report(4, STEPS, "Asking what the page leads to");
     let until = begun.after(ASKING_TIME_MAX);
     let mut asker = Asker::new(bench, &subject.fetched.robots, at, until, asked);
+    if past.is_scheduled() {
+        asker = asker.confirming(again_pause(bench));
+    }
     subject.fetched.around = Box::pin(surroundings::ask(&mut asker, &subject)).await;
 
     task.progress.report(5, STEPS, "Checking the page");
-    let past = Past::of(task);
     let work = bench.parsers.run(move |_| past.conclude(judge(subject))).await.map_err(broken)?;
     task.progress.report(STEPS, STEPS, "Done");
     Ok(work)
+}
+
+/// What was fetched first.
+struct Look {
+    visit: Visit,
+    /// When the page was fetched.
+    at: Timestamp,
+    robots: RobotsAnswer,
+    /// Requests that were repeated.
+    repeated: u32,
+}
+
+impl Look {
+    /// The same after a second try of what met a server in trouble, so that a moment's trouble is
+    /// no news to anybody. What does not come in time stays as it was.
+    async fn confirmed(mut self, bench: &Bench, start: &PageUrl) -> Self {
+        let is_page_down = matches!(self.visit.reply.status, 429 | 500..=599);
+        let is_robots_down =
+            matches!(self.robots.kind, AnswerKind::Refused(_) | AnswerKind::Unreachable(_));
+        if !is_page_down && !is_robots_down {
+            return self;
+        }
+        bench.clock.sleep(again_pause(bench)).await;
+        if is_page_down {
+            self.repeated = self.repeated.saturating_add(1);
+            let work = Box::pin(fetch::page(bench, start));
+            if let Ok(Ok(visit)) = bench.clock.within(AGAIN_TIME_MAX, work).await {
+                (self.visit, self.at) = (visit, bench.clock.now());
+            }
+            bench.clock.sleep(bench.politeness).await;
+        }
+        if is_robots_down {
+            self.repeated = self.repeated.saturating_add(1);
+            let work = Box::pin(fetch::robots(bench, &self.visit.url));
+            if let Ok(robots) = bench.clock.within(AGAIN_TIME_MAX, work).await {
+                self.robots = robots;
+            }
+        }
+        self
+    }
+}
+
+/// The pause before something is asked again that met a server in trouble.
+fn again_pause(bench: &Bench) -> Duration {
+    bench.confirm_pause.min(AGAIN_PAUSE_MAX)
 }
 
 /// The address in an input that was accepted; the rules may have become stricter since.
@@ -154,6 +209,13 @@ const STEPS: u32 = 6;
 const TIMEOUT: Duration = Duration::from_mins(1);
 /// The time from the beginning after which nothing more is asked, so that the report is in time.
 const ASKING_TIME_MAX: Duration = Duration::from_secs(48);
+/// The longest pause before a second try; two of them and all that is asked fit into an audit.
+const AGAIN_PAUSE_MAX: Duration = Duration::from_secs(12);
+/// The time from the beginning after which there is no second try of page and robots.txt. Whoever
+/// takes that long to answer is in trouble.
+const AGAIN_UNTIL: Duration = Duration::from_secs(20);
+/// The time that a second try may take.
+const AGAIN_TIME_MAX: Duration = Duration::from_secs(10);
 /// The time after which an audit gives up by itself, shortly before it would be stopped.
 const TIME_MAX: Duration = Duration::from_secs(57);
 

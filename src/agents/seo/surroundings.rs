@@ -40,6 +40,11 @@ pub async fn ask(asker: &mut Asker<'_>, subject: &Subject) -> Around {
         let answer = asker.head(&url).await;
         around.links.push((url, answer));
     }
+    if link_targets::all_are_missing(&around.links)
+        && let Ok(url) = subject.url().join("/")
+    {
+        around.home = Some(asker.head(&url).await);
+    }
     ask_usual_places(asker, subject, page, &mut around).await;
     around.limits = limits(&around);
     around
@@ -78,7 +83,13 @@ async fn sitemaps(asker: &mut Asker<'_>, subject: &Subject) -> Sitemaps {
             found.has_more = true;
             break;
         }
-        let answer = match asker.file(&url, SITEMAP_BYTES_MAX).await {
+        let mut answer = asker.file(&url, SITEMAP_BYTES_MAX).await;
+        if matches!(answer, FileAnswer::Failed(_) | FileAnswer::Status(429 | 500..=599))
+            && asker.wait_for(&url).await
+        {
+            answer = asker.file(&url, SITEMAP_BYTES_MAX).await;
+        }
+        let answer = match answer {
             FileAnswer::Text(text) => read(asker, text, &url, subject.url()).await,
             FileAnswer::Status(status) => SitemapAnswer::Status(status),
             FileAnswer::Failed(why) => SitemapAnswer::Failed(why),

@@ -7,6 +7,7 @@ use crate::agents::page::media::{Kind, MediaType, kind};
 use crate::agents::page::reply::Reply;
 use crate::agents::parsers::Patience;
 use crate::agents::seo::checks::{canonical, hreflang};
+use crate::agents::seo::indexing::GOOGLE;
 use crate::agents::seo::robots_tags::tags;
 use crate::agents::seo::subject::{Fetched, Reading, Subject};
 use crate::domain::time::Timestamp;
@@ -25,7 +26,7 @@ pub struct Target {
 /// What a page says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TargetPage {
-    /// Whether it asks not to be indexed.
+    /// Whether it asks Google not to index it.
     pub is_blocked: bool,
     /// The address it names in its place, its own included.
     pub canonical: Option<Url>,
@@ -57,8 +58,9 @@ impl Target {
         let fetched = Fetched::alone(url.clone(), reply.clone(), now);
         let subject = Subject::new(fetched, Reading::Page(Box::new(page)));
         let Some(page) = subject.document() else { return head };
+        let mut tags = tags(&subject, page).into_iter().filter(|it| it.is_for(GOOGLE));
         let page = TargetPage {
-            is_blocked: tags(&subject, page).iter().any(|it| it.directive.blocks(now)),
+            is_blocked: tags.any(|it| it.directive.blocks(now)),
             canonical: canonical::address(&subject, page),
             translations: hreflang::addresses(&subject, page),
             shingles: shingles(&subject.content.text),

@@ -3,17 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use url::Url;
-
 use crate::agents::page::document::Document;
 use crate::agents::page::facts::Part;
 use crate::agents::page::text::{clip, printable};
 use crate::agents::page::tree::{Node, NodeId, NodeKind};
 use crate::agents::page::walk::Visit;
-use crate::agents::seo::around::TargetAnswer;
 use crate::agents::seo::audit::Audit;
 use crate::agents::seo::checks::{canonical, hreflang};
 use crate::agents::seo::finding::{Check, EVIDENCE_MAX, Evidence, Found, Judgement, Within};
+use crate::agents::seo::noise::{
+    is_asset, masked, without_build, without_builds, without_counter, without_numbers,
+};
 use crate::agents::seo::result::directives;
 use crate::agents::seo::subject::Subject;
 use crate::agents::seo::target::hash;
@@ -32,26 +32,20 @@ pub fn evidence(found: &Found) -> Vec<String> {
 
 /// Whether an audit could look at what a check is about.
 ///
-/// A page that was not there says nothing of its content, and an address that was not asked or did
-/// not answer nothing of what is there.
+/// A page that was not there says nothing of its content, and an address that was not asked
+/// nothing of what is there.
 #[must_use]
 pub fn is_known(audit: &Audit, check: &Check) -> bool {
-    let (id, around) = (check.rule.id, &audit.subject.fetched.around);
-    let is_unanswered = |it: &(Url, TargetAnswer)| !matches!(it.1, TargetAnswer::Answered(_));
-    match id {
-        "links-broken" if around.links.iter().any(is_unanswered) => return false,
-        "hreflang-return" if around.translations.iter().any(is_unanswered) => return false,
-        _ => {}
-    }
     let is_na = matches!(check.judgement, Judgement::NotApplicable(_));
-    !is_na || (audit.subject.document().is_some() && !ASKING.contains(&id))
+    !is_na || (audit.subject.document().is_some() && !ASKING.contains(&check.rule.id))
 }
 
 /// A place without its position: what it is, and what is wrong with it.
 fn text_of(evidence: &Evidence) -> String {
     let value = evidence.value.as_deref().unwrap_or_default();
     // A value that repeats markup changes with every attribute.
-    let value = if value.contains('<') { String::new() } else { masked(value) };
+    let is_markup = value.contains('<');
+    let value = if is_markup { String::new() } else { masked(&without_builds(value)) };
     let excerpt = evidence.excerpt.as_deref().unwrap_or_default();
     let place = match (&evidence.key, evidence.within) {
         (Some(key), _) => key.as_str(),
@@ -59,23 +53,6 @@ fn text_of(evidence: &Evidence) -> String {
         (None, Within::Headers | Within::RobotsTxt | Within::Exchange) => excerpt,
     };
     format!("{} {place} {value}", evidence.within.as_str())
-}
-
-/// A text in which measured numbers count for one; a status stays.
-fn masked(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for (at, it) in text.char_indices() {
-        let is_status = || {
-            let before = out.trim_end_matches(|it: char| it.is_ascii_digit());
-            before.ends_with("status ")
-        };
-        if !it.is_ascii_digit() || is_status() {
-            out.push(it);
-        } else if !text.get(..at).unwrap_or_default().ends_with(|it: char| it.is_ascii_digit()) {
-            out.push('#');
-        }
-    }
-    out
 }
 
 /// An element by what a reader or a search engine takes from it: its name, the attributes that
@@ -87,28 +64,26 @@ pub fn key(page: &Document, id: NodeId) -> Option<String> {
     let mut key = name.clone();
     for attribute in KEPT {
         let Some(value) = node.attribute(attribute) else { continue };
-        let value = if attribute == "src" { without_query(value) } else { value };
-        let value = printable(&clip(value, VALUE_CHARS_MAX));
+        let is_loaded = attribute == "src" || (attribute != "alt" && is_asset(value));
+        let value = if is_loaded { without_build(value) } else { value.to_owned() };
+        let value = printable(&clip(&value, VALUE_CHARS_MAX));
+        let is_description = attribute == "content" && is_description(node);
+        let value = if is_description { without_numbers(&value) } else { value };
         let is_word = matches!(attribute, "rel" | "name" | "http-equiv" | "property");
         let value = if is_word { value.to_ascii_lowercase() } else { value };
         key.push_str(&format!(" {attribute}={value}"));
     }
     if NAMED_BY_TEXT.contains(&name.as_str()) {
+        let text = text_inside(page, id);
         key.push(' ');
-        key.push_str(&text_inside(page, id));
+        key.push_str(&if name == "title" { without_numbers(&text) } else { text });
     }
     Some(key)
 }
 
-fn without_query(address: &str) -> &str {
-    address.split(['?', '#']).next().unwrap_or(address)
-}
-
-/// A title without the number of unread messages that chats and mail put before it.
-fn without_counter(title: &str) -> &str {
-    let rest = title.strip_prefix('(').and_then(|it| it.split_once(") "));
-    let rest = rest.filter(|(count, _)| count.bytes().all(|it| it.is_ascii_digit() || it == b'+'));
-    rest.map_or(title, |(_, rest)| rest)
+fn is_description(node: &Node) -> bool {
+    let name = node.attribute("name").unwrap_or_default();
+    name.trim().eq_ignore_ascii_case("description")
 }
 
 fn text_inside(page: &Document, id: NodeId) -> String {
@@ -206,28 +181,10 @@ const STEPS_MAX: usize = 100;
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::agents::seo::history::{Baseline, Changes};
+    use crate::agents::seo::history::Baseline;
+    use crate::agents::seo::news::Changes;
     use crate::agents::seo::sample::Sample;
     use proptest::prelude::*;
-
-    #[test]
-    fn measured_numbers_count_for_one_and_a_status_stays() {
-        assert_eq!(masked("61 words, 7 scripts"), "# words, # scripts");
-        assert_eq!(
-            masked("answers with status 404 after 12 ms"),
-            "answers with status 404 after # ms"
-        );
-        assert_eq!(masked(""), "");
-    }
-
-    #[test]
-    fn addresses_of_images_lose_their_version() {
-        assert_eq!(without_query("/a.png?v=1#x"), "/a.png");
-        assert_eq!(without_query(""), "");
-        assert_eq!(without_counter("(12) Inbox"), "Inbox");
-        assert_eq!(without_counter("(Old) Inbox"), "(Old) Inbox");
-    }
 
     /// What a schedule would tell about two versions of a page.
     fn changes(before: Sample, after: Sample) -> Changes {
@@ -243,6 +200,23 @@ mod tests {
         all.rotate_left(turn);
         let space = if noise.is_multiple_of(3) { "\n\t" } else { " " };
         format!("{space}<{name}{space}{}>{text}</{name}>{space}", all.join(space))
+    }
+
+    #[test]
+    fn a_build_is_nothing_to_tell() {
+        let page = |hash: &str| {
+            let head =
+                format!("<meta property=og:image content=https://example.com/og.{hash}.png>");
+            let body = format!("<img src=/hero.{hash}.png width=8 height=8>");
+            let mut sample = Sample::page(&head, &body);
+            let image = format!("https://example.com/og.{hash}.png");
+            let gone = Sample::html("").status(404).into_target();
+            sample.0.around.image = Some((url::Url::parse(&image).unwrap(), gone));
+            sample
+        };
+        let found = changes(page("8f3ab2c1"), page("91bb02de"));
+        assert!(found.is_silent(), "{found:?}");
+        assert_eq!(page("8f3ab2c1").audit().checks.iter().filter_map(|it| it.fault()).count(), 2);
     }
 
     const BLOCKS: &[(&str, &[&str], &str)] = &[

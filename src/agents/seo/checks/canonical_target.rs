@@ -97,11 +97,21 @@ mod tests {
         check(reply(Sample::html("").status(301).header("location", "/x")), "high");
         check(reply(Sample::head("<meta name=robots content=noindex>")), "high");
         check(reply(Sample::body("").header("x-robots-tag", "none")), "high");
+        check(reply(Sample::body("").header("x-robots-tag", "GoogleBot: noindex")), "high");
         check(reply(Sample::head("<link rel=canonical href=/third>")), "pass");
         check(reply(Sample::head("<link rel=canonical href=https://example.com/3>")), "high");
         check(reply(Sample::html("%PDF").content_type("application/pdf")), "pass");
         check(TargetAnswer::Failed("the connection was refused".to_owned()), "high");
         check(TargetAnswer::NotAsked("robots.txt forbids it"), "na");
+    }
+
+    #[test]
+    fn what_other_crawlers_are_told_hides_no_page_from_google() {
+        for bot in ["AhrefsBot", "bingbot"] {
+            let header = format!("{bot}: noindex");
+            check(reply(Sample::body("").header("x-robots-tag", &header)), "pass");
+        }
+        check(reply(Sample::head("<meta name=bingbot content=noindex>")), "pass");
     }
 
     #[test]

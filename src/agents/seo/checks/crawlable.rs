@@ -181,6 +181,8 @@ mod tests {
         check_header("otherbot: noindex", "pass");
         check_header("DuckDuckBot: noindex", "high");
         check_header("unavailable_after: 25 Jun 2010 15:00:00 PST", "critical");
+        check_header("unavailable_after: 25 Jun 2030, 15:00:00 PST, noindex", "critical");
+        check_header("unavailable_after: 25 Jun 2030, 15:00:00 PST", "pass");
         check_header("unavailable_after: Friday, 25-Jun-10 15:00:00 UTC", "critical");
     }
 

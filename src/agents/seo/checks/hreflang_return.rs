@@ -70,6 +70,23 @@ fn hreflang_return(subject: &Subject, page: &Document) -> Judgement {
     }))
 }
 
+/// Which translations link back; none where an answer says nothing about its page.
+#[must_use]
+pub fn returns(subject: &Subject) -> Vec<(&Url, Option<bool>)> {
+    let is_back = |answer: &TargetAnswer| match answer {
+        TargetAnswer::Answered(it) if is_in_trouble(it.status) => None,
+        TargetAnswer::Answered(it) => Some(silence(subject, it).is_none()),
+        TargetAnswer::Failed(_) | TargetAnswer::NotAsked(_) => None,
+    };
+    let all = subject.fetched.around.translations.iter();
+    all.map(|(url, answer)| (url, is_back(answer))).collect()
+}
+
+/// Whether a status is that of a server in trouble, which says nothing about its pages.
+const fn is_in_trouble(status: u16) -> bool {
+    matches!(status, 429 | 500..=599)
+}
+
 /// Why a translation does not link back; none when it does.
 fn silence(subject: &Subject, target: &Target) -> Option<String> {
     match (&target.page, target.status) {
@@ -78,8 +95,7 @@ fn silence(subject: &Subject, target: &Target) -> Option<String> {
             (!is_back).then(|| "its list leaves out this page".to_owned())
         }
         (None, 200..=299) => None,
-        // A server in trouble says nothing about its pages.
-        (_, 429 | 500..=599) => None,
+        (_, status) if is_in_trouble(status) => None,
         (_, status) => Some(format!("it answers with status {status}")),
     }
 }

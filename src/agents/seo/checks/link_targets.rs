@@ -5,7 +5,7 @@ use url::{Position, Url};
 use crate::agents::page::document::Document;
 use crate::agents::page::facts::Anchor;
 use crate::agents::page::text::quote;
-use crate::agents::seo::around::TargetAnswer;
+use crate::agents::seo::around::{Around, TargetAnswer};
 use crate::agents::seo::finding::{
     Evidence, Found, Group, Judge, Judgement, Rule, Severity, Within,
 };
@@ -52,26 +52,67 @@ fn is_own(subject: &Subject, url: &Url) -> bool {
         && url[..Position::AfterQuery] != subject.url()[..Position::AfterQuery]
 }
 
+/// Whether links were answered, and none of them led to a page.
+#[must_use]
+pub fn all_are_missing(links: &[(Url, TargetAnswer)]) -> bool {
+    let asked = asked(links);
+    !asked.is_empty() && asked.iter().all(Asked::is_missing)
+}
+
 /// What came of one link.
 struct Asked<'a> {
     url: &'a Url,
     target: &'a Target,
 }
 
+/// The links that were answered.
+fn asked(links: &[(Url, TargetAnswer)]) -> Vec<Asked<'_>> {
+    let answered = links.iter().filter_map(|(url, answer)| match answer {
+        TargetAnswer::Answered(target) => Some(Asked { url, target }),
+        TargetAnswer::Failed(_) | TargetAnswer::NotAsked(_) => None,
+    });
+    answered.collect()
+}
+
+/// What the target of a link turned out to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkEnd {
+    /// Something is there. A login is something, and 429 says nothing about the page.
+    There,
+    /// It leads on to somewhere else.
+    Moved,
+    /// Nothing is there.
+    Gone,
+    /// The server is in trouble.
+    Trouble,
+}
+
+impl LinkEnd {
+    /// What a status says about an address.
+    #[must_use]
+    pub const fn of(status: u16) -> Self {
+        match status {
+            404 | 410 => Self::Gone,
+            500..=599 => Self::Trouble,
+            301 | 302 | 303 | 307 | 308 => Self::Moved,
+            _ => Self::There,
+        }
+    }
+}
+
 impl Asked<'_> {
-    /// Whether nothing is there. A login is something, and 429 says nothing about the page.
-    const fn is_missing(&self) -> bool {
-        matches!(self.target.status, 404 | 410 | 500..=599)
+    const fn end(&self) -> LinkEnd {
+        LinkEnd::of(self.target.status)
     }
 
-    const fn is_redirect(&self) -> bool {
-        matches!(self.target.status, 301 | 302 | 303 | 307 | 308)
+    const fn is_missing(&self) -> bool {
+        matches!(self.end(), LinkEnd::Gone | LinkEnd::Trouble)
     }
 
     fn phrase(&self) -> String {
         let url = quote(self.url.as_str());
         match &self.target.location {
-            Some(location) if self.is_redirect() => {
+            Some(location) if self.end() == LinkEnd::Moved => {
                 format!("{url} redirects with status {} to {}", self.target.status, quote(location))
             }
             _ => format!("{url} answers with status {}", self.target.status),
@@ -79,43 +120,92 @@ impl Asked<'_> {
     }
 }
 
+/// Which answers more likely turn this audit away than its visitors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Doubt {
+    /// None of them.
+    Nothing,
+    /// Those of a server in trouble, because most of its pages are.
+    Trouble,
+    /// All errors, because not even the home page is there.
+    Errors,
+}
+
+impl Doubt {
+    fn of(around: &Around, asked: &[Asked<'_>]) -> Self {
+        let troubled = asked.iter().filter(|it| it.end() == LinkEnd::Trouble).count();
+        if asked.iter().all(Asked::is_missing) && denies(around.home.as_ref()) {
+            Self::Errors
+        } else if troubled.saturating_mul(2) >= asked.len() {
+            Self::Trouble
+        } else {
+            Self::Nothing
+        }
+    }
+
+    const fn covers(self, end: LinkEnd) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Trouble => matches!(end, LinkEnd::Trouble),
+            Self::Errors => matches!(end, LinkEnd::Trouble | LinkEnd::Gone),
+        }
+    }
+}
+
+/// Where the links led that were tried; none where an answer says nothing about its page.
+#[must_use]
+pub fn ends(subject: &Subject) -> Vec<(&Url, Option<LinkEnd>)> {
+    let around = &subject.fetched.around;
+    let doubt = Doubt::of(around, &asked(&around.links));
+    let end = |answer: &TargetAnswer| match answer {
+        TargetAnswer::Answered(target) => {
+            Some(LinkEnd::of(target.status)).filter(|it| !doubt.covers(*it))
+        }
+        TargetAnswer::Failed(_) | TargetAnswer::NotAsked(_) => None,
+    };
+    around.links.iter().map(|(url, answer)| (url, end(answer))).collect()
+}
+
 fn links_broken(subject: &Subject, page: &Document) -> Judgement {
-    let links = subject.fetched.around.links.iter();
-    let asked: Vec<Asked<'_>> = links
-        .filter_map(|(url, answer)| match answer {
-            TargetAnswer::Answered(target) => Some(Asked { url, target }),
-            TargetAnswer::Failed(_) | TargetAnswer::NotAsked(_) => None,
-        })
-        .collect();
+    let around = &subject.fetched.around;
+    let asked = asked(&around.links);
     if asked.is_empty() {
         return Judgement::NotApplicable("no link of the page was asked");
     }
-    let missing: Vec<_> = asked.iter().filter(|it| it.is_missing()).collect();
-    let moved: Vec<_> = asked.iter().filter(|it| it.is_redirect()).collect();
-    let (wrong, what) = match (missing.as_slice(), moved.as_slice()) {
-        ([], []) => return Judgement::Pass,
-        ([], _) => (&moved, "a redirect"),
-        _ => (&missing, "no page"),
+    let doubt = Doubt::of(around, &asked);
+    let (doubtful, missing): (Vec<_>, Vec<_>) =
+        asked.iter().filter(|it| it.is_missing()).partition(|it| doubt.covers(it.end()));
+    let moved: Vec<_> = asked.iter().filter(|it| it.end() == LinkEnd::Moved).collect();
+    let (wrong, what) = match (missing.as_slice(), doubtful.as_slice(), moved.as_slice()) {
+        ([], [], []) => return Judgement::Pass,
+        ([], [], _) => (&moved, "a redirect"),
+        ([], _, _) => (&doubtful, "no page; perhaps the server turns this audit away"),
+        (_, _, _) => (&missing, "no page"),
     };
     let (count, total) = (wrong.len(), asked.len());
     let lead = if count == 1 { "leads" } else { "lead" };
-    let title = format!("{count} of {total} links that were tried {lead} to {what}");
-    // Whoever answers most questions with an error more likely turns this audit away.
-    let is_doubtful = !missing.is_empty() && count.saturating_mul(2) >= total;
-    let title =
-        if is_doubtful { title + "; perhaps the server turns this audit away" } else { title };
-    let found = Found::new(title).of(count, total, "links that were tried");
+    let found = Found::new(format!("{count} of {total} links that were tried {lead} to {what}"));
+    let found = found.of(count, total, "links that were tried");
     let found = found.at_each(wrong, |it| match anchor(subject, it.url) {
         Some(anchor) => at_element(page, anchor.node).saying(it.phrase()),
         None => Evidence::value(Within::Exchange, it.phrase()),
     });
-    if missing.is_empty() {
-        return Judgement::Fail(found.severity(Severity::Low));
+    match (missing.is_empty(), doubtful.is_empty()) {
+        (false, _) => Judgement::Fail(found),
+        (true, false) => Judgement::Info(found),
+        (true, true) => Judgement::Fail(found.severity(Severity::Low)),
     }
-    if is_doubtful {
-        return Judgement::Info(found);
+}
+
+/// Whether the home page, which every host has, is not there for this audit.
+fn denies(answer: Option<&TargetAnswer>) -> bool {
+    match answer {
+        Some(TargetAnswer::Answered(target)) => {
+            matches!(LinkEnd::of(target.status), LinkEnd::Gone | LinkEnd::Trouble)
+        }
+        Some(TargetAnswer::Failed(_)) => true,
+        Some(TargetAnswer::NotAsked(_)) | None => false,
     }
-    Judgement::Fail(found)
 }
 
 fn anchor<'a>(subject: &'a Subject, url: &Url) -> Option<&'a Anchor> {
@@ -147,19 +237,26 @@ mod tests {
                         <a href='/cart?add-to-cart=7'>Buy</a>\
                         <a href=https://other.example/>Other</a>";
 
-    #[track_caller]
-    fn check(statuses: &[u16], expected: &str) {
+    /// The answers of links, in their order; 0 is none.
+    fn sample(statuses: &[u16]) -> Sample {
         let mut sample = Sample::body(BODY);
         for (status, path) in statuses.iter().zip(["/a", "/b", "/c", "/tickets"]) {
             let url = Url::parse("https://example.com/").unwrap().join(path).unwrap();
-            let target = Target { status: *status, ..Target::default() };
-            let answer = match status {
-                0 => TargetAnswer::Failed("the connection was refused".to_owned()),
-                _ => TargetAnswer::Answered(Box::new(target)),
-            };
-            sample.0.around.links.push((url, answer));
+            sample.0.around.links.push((url, answer(*status)));
         }
-        sample.is("links-broken", expected);
+        sample
+    }
+
+    fn answer(status: u16) -> TargetAnswer {
+        match status {
+            0 => TargetAnswer::Failed("the connection was refused".to_owned()),
+            status => TargetAnswer::Answered(Box::new(Target { status, ..Target::default() })),
+        }
+    }
+
+    #[track_caller]
+    fn check(statuses: &[u16], expected: &str) {
+        sample(statuses).is("links-broken", expected);
     }
 
     #[test]
@@ -182,8 +279,45 @@ mod tests {
         check(&[200, 500, 200], "high");
         check(&[200, 301, 200], "low");
         check(&[404, 301, 200, 200], "high");
-        // A server that knows nothing at all does not know this audit.
-        check(&[404, 404, 200], "info");
-        check(&[404], "info");
+    }
+
+    #[test]
+    fn the_more_links_are_broken_the_worse() {
+        check(&[404, 200, 200], "high");
+        check(&[404, 404, 200], "high");
+        check(&[404, 410, 404, 200], "high");
+        check(&[404, 404, 404], "high");
+        let points = |it: &[u16]| sample(it).check("links-broken").points;
+        assert!(points(&[404, 404, 200]) > points(&[404, 200, 200]));
+    }
+
+    #[test]
+    fn a_server_in_trouble_may_mean_this_audit_alone() {
+        check(&[500, 500, 200], "info");
+        check(&[503], "info");
+        // What is gone is gone whatever else is in trouble.
+        check(&[404, 500, 500], "high");
+        let found = sample(&[404, 500, 500]).check("links-broken").fault().cloned().unwrap();
+        assert_eq!(found.title, "1 of 3 links that were tried leads to no page");
+    }
+
+    #[test]
+    fn whoever_denies_even_the_home_page_turns_the_audit_away() {
+        let check = |statuses: &[u16], home: u16, expected: &str| {
+            let mut sample = sample(statuses);
+            sample.0.around.home = Some(answer(home));
+            sample.is("links-broken", expected);
+        };
+        check(&[404, 404], 404, "info");
+        check(&[404, 404], 0, "info");
+        check(&[404, 404], 200, "high");
+        check(&[404, 200], 404, "high");
+    }
+
+    #[test]
+    fn the_home_page_is_asked_when_no_link_leads_anywhere() {
+        let are_missing = |it: &[u16]| all_are_missing(&sample(it).0.around.links);
+        assert!(are_missing(&[404, 0, 500]));
+        assert!(!are_missing(&[404, 200]) && !are_missing(&[0]) && !are_missing(&[]));
     }
 }
