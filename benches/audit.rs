@@ -47,7 +47,7 @@ fn main() {
     let before = Reading::of(&visit, &Patience::endless());
     let compare = || {
         let after = Reading::of(&visit, &Patience::endless());
-        black_box(after.changed_since(before.page().unwrap()));
+        black_box(after.changed_since(before.page().unwrap(), &Patience::endless()));
     };
     let alone = measure(&clock, "parsing alone", None, parse);
     measure(&clock, "a whole audit", Some(alone), audit);

@@ -78,7 +78,7 @@ pub(super) static ROWS: [Setting; 27] = [
         Kind::Span(Duration::ZERO, MINUTE, |it, span| it.agents.confirm_pause = span),
         Modes("60s", "1s"),
         Restart,
-        "How long competitor_scan waits before it looks at a change a second time.",
+        "How long an agent waits before it looks a second time at what changed or failed.",
     ),
     row(
         "schedules.enabled",
