@@ -13,7 +13,7 @@ use serde_json::{Map, json};
 use tokio::task::JoinSet;
 
 use super::plans::{plan, reach, told};
-use crate::support::{House, KIND};
+use crate::support::{House, KIND, RUNS};
 
 /// A house for so many schedules of one account that can pay.
 async fn house_of(count: u32) -> (House, Owner) {
@@ -87,11 +87,14 @@ async fn three_days_down_with_1000_schedules_are_1000_late_runs_and_no_burst() {
     house.examine().await;
 }
 
-/// S11, smaller: the batches are ten.
+/// S11: fifty batches.
 #[tokio::test(start_paused = true)]
 async fn all_schedules_of_one_minute_have_their_runs_within_ten_seconds() {
-    const COUNT: u32 = 2_000;
-    let (house, owner) = house_of(COUNT).await;
+    const COUNT: u32 = 10_000;
+    let (mut house, owner) = house_of(COUNT).await;
+    // A slot has fired when its run is on disk, whoever executes it and when.
+    house.config.queue.workers = 0;
+    house.restart().await;
     plan_all(&house, owner, "5 * * * *", COUNT).await;
     reach(&house, "00:05:10").await;
     check_each(&house, owner, COUNT, 0);
@@ -99,8 +102,8 @@ async fn all_schedules_of_one_minute_have_their_runs_within_ten_seconds() {
     let late = |at: errand::domain::time::Timestamp| at.since(super::plans::at("00:05:00"));
     let last = all.iter().filter_map(|it| it.schedule.last_run).map(|it| late(it.at)).max();
     assert!(last.unwrap() < Duration::from_secs(10), "{last:?}");
-    house.clock.sleep(Duration::from_mins(1)).await;
-    assert_eq!(house.script.begun().len(), COUNT as usize);
+    let runs = house.ask("GET", &format!("{RUNS}?limit=1&status=pending"), None).await.json();
+    assert_eq!(runs["total"], COUNT);
     house.examine().await;
 }
 
