@@ -13,6 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use errand::domain::decided::Decided;
 use errand::domain::id::Id;
 use errand::domain::money::Amount;
 use errand::domain::schedule::{Counts, MissedSlots, Overlap, Repeat, Schedule};
@@ -148,6 +149,7 @@ fn schedule(number: usize, slot: Timestamp, cron: &str) -> Schedule {
     Schedule {
         id: Id::from_bytes(id),
         account: Id::from_bytes([u8::try_from(number % 10).unwrap(); 16]),
+        key: None,
         kind: house::KIND.to_owned(),
         input: r#"{"url":"https://example.org/"}"#.to_owned(),
         cron: cron.to_owned(),
@@ -157,7 +159,7 @@ fn schedule(number: usize, slot: Timestamp, cron: &str) -> Schedule {
         missed: MissedSlots::FireOnce,
         stopped: None,
         next_run_at: Some(slot),
-        decided: None,
+        decided: Decided::default(),
         counts: Counts::default(),
         last_run: None,
         last_skip: None,

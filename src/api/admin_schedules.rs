@@ -1,11 +1,12 @@
 //! The operator's look at schedules: the same operations as the public ones, for any account.
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::api::error::Failure;
 use crate::api::json;
-use crate::api::paging::Query;
-use crate::api::schedule_view::{ScheduleView, TickView};
+use crate::api::paging::{Envelope, Query};
+use crate::api::schedule_view::ScheduleView;
 use crate::api::{schedules, view};
 use crate::app::{App, Error, accounts, schedules as kept};
 use crate::domain::account::{AccountId, Owner};
@@ -33,9 +34,7 @@ pub(in crate::api) async fn call(
         }
         (Method::Get, ["schedules", id, "ticks"]) => {
             let (owner, id) = owned(app, id)?;
-            let log = kept::log(app, owner, id, 0, TICKS_SHOWN)?;
-            let ticks: Vec<_> = log.ticks.iter().map(TickView::of).collect();
-            Ok(view::json(200, &json!({ "data": ticks, "total": log.total })))
+            schedules::ticks_for(app, owner, id, &request.head)
         }
         (Method::Post, ["schedules", id, "change"]) => {
             let (owner, id) = owned(app, id)?;
@@ -57,25 +56,33 @@ pub(in crate::api) async fn call(
 /// All schedules, or those of one account.
 fn list(app: &App, head: &Head) -> Result<Response, Failure> {
     let mut query = Query::of(head)?;
-    let only = query.take("account")?.map(|it| named::<_>(&it)).transpose()?;
+    let only = query.take("account")?.map(|it| named(&it)).transpose()?;
+    let page = query.page()?;
     query.finish()?;
-    let only: Option<AccountId> = only;
-    let mut data = Vec::new();
-    for account in accounts::list(app)? {
-        if only.is_some_and(|it| it != account.id) {
-            continue;
+    let (offset, limit) = (page.offset as usize, page.limit as usize);
+    let found = match only {
+        Some(id) => {
+            let (account, _) = accounts::find(app, id)?;
+            let owner = Owner { account: account.id, key: None, currency: account.currency };
+            kept::list(app, owner, offset, limit)?
         }
-        let owner = Owner { account: account.id, key: None, currency: account.currency };
-        for found in kept::list(app, owner)? {
-            let mut shown = serde_json::to_value(ScheduleView::of(&found, &account.currency))
-                .unwrap_or(Value::Null);
-            if let Some(shown) = shown.as_object_mut() {
-                shown.insert("account".to_owned(), account.id.to_string().into());
-            }
-            data.push(shown);
-        }
-    }
-    Ok(view::json(200, &json!({ "data": data })))
+        None => kept::list_all(app, offset, limit)?,
+    };
+    let views = found
+        .schedules
+        .iter()
+        .map(|it| OwnedView { account: it.schedule.account, schedule: ScheduleView::of(it) });
+    let envelope = Envelope::new(views.collect(), found.total, page, page.goes_on(found.total));
+    Ok(view::json(200, &envelope))
+}
+
+/// A schedule, and whose it is.
+#[derive(Serialize)]
+struct OwnedView<'a> {
+    #[serde(flatten)]
+    schedule: ScheduleView<'a>,
+    #[serde(serialize_with = "view::text")]
+    account: AccountId,
 }
 
 /// A schedule by its id alone, and whose it is.
@@ -92,6 +99,3 @@ async fn body(request: Request) -> Result<Map<String, Value>, Failure> {
 fn named<T>(id: &str) -> Result<Id<T>, Failure> {
     Id::parse(id).ok_or(Failure::App(Error::NotFound))
 }
-
-/// Lines of a log that the operator sees.
-const TICKS_SHOWN: usize = 20;

@@ -93,6 +93,13 @@ impl Query {
     }
 }
 
+impl Page {
+    /// Whether a list of `total` items goes on behind the page.
+    pub(in crate::api) fn goes_on(self, total: u64) -> bool {
+        u64::from(self.offset).saturating_add(u64::from(self.limit)) < total
+    }
+}
+
 impl<T> Envelope<T> {
     /// A page of a longer list.
     pub(in crate::api) const fn new(data: Vec<T>, total: u64, page: Page, has_more: bool) -> Self {

@@ -8,7 +8,7 @@ use crate::api::view::{text, text_or_null};
 use crate::app::schedules::FullSchedule;
 use crate::domain::cron::{Cron, Rate};
 use crate::domain::limits::SLOTS_SHOWN_MAX;
-use crate::domain::money::{Amount, Currency};
+use crate::domain::money::Amount;
 use crate::domain::run::{RunId, ScheduleId};
 use crate::domain::schedule::{Repeat, Stopped};
 use crate::domain::slot::Tick;
@@ -82,12 +82,14 @@ pub(in crate::api) struct TickView {
 }
 
 impl<'a> ScheduleView<'a> {
-    /// The form of a schedule for an account that counts in `currency`.
-    pub(in crate::api) fn of(full: &'a FullSchedule, currency: &'a Currency) -> Self {
-        let FullSchedule { schedule, last_status, price } = full;
+    /// The form of a schedule.
+    pub(in crate::api) fn of(full: &'a FullSchedule) -> Self {
+        let FullSchedule { schedule, last_status, price, currency } = full;
         // What was stored was read before; a later version may read it otherwise.
         let cron = Cron::parse(&schedule.cron).ok();
-        let rate = cron.as_ref().map(Cron::runs_per_day);
+        // What is stopped, or stops after one run, has no runs per day.
+        let comes_again = schedule.is_enabled() && schedule.repeat == Repeat::Always;
+        let rate = cron.as_ref().filter(|_| comes_again).map(Cron::runs_per_day);
         let next_runs = match (&cron, schedule.next_run_at) {
             (Some(cron), Some(next)) => slots(cron, next, shown_of(schedule.repeat)),
             (None, _) | (_, None) => Vec::new(),

@@ -14,7 +14,7 @@ use crate::app::schedules::{self, Change, FullSchedule, NewSchedule};
 use crate::app::{App, Error, InputProblem};
 use crate::domain::account::Owner;
 use crate::domain::cron::Cron;
-use crate::domain::limits::{BODY_BYTES_MAX, SLOTS_SHOWN_MAX, TICKS_KEPT};
+use crate::domain::limits::{BODY_BYTES_MAX, SLOTS_SHOWN_MAX};
 use crate::domain::run::ScheduleId;
 use crate::domain::schedule::{Channel, MissedSlots, Overlap, Repeat};
 use crate::inbound::{Head, Response};
@@ -48,7 +48,7 @@ pub(in crate::api) async fn create_for(
     fields.finish()?;
     let made = schedules::create(app, owner, new).await?;
     let location = format!("/v1/agents/schedules/{}", made.schedule.id);
-    Ok(shown(201, &made, owner).with_header("location", &location))
+    Ok(shown(201, &made).with_header("location", &location))
 }
 
 /// Lists the schedules, oldest first.
@@ -61,9 +61,9 @@ pub(in crate::api) fn list_for(app: &App, owner: Owner, head: &Head) -> Result<R
     let mut query = Query::of(head)?;
     let page = query.page()?;
     query.finish()?;
-    let found = schedules::list(app, owner)?;
-    let views = found.iter().map(|it| ScheduleView::of(it, &owner.currency)).collect();
-    Ok(view::json(200, &Envelope::cut(views, page)))
+    let found = schedules::list(app, owner, page.offset as usize, page.limit as usize)?;
+    let views = found.schedules.iter().map(ScheduleView::of).collect();
+    Ok(view::json(200, &Envelope::new(views, found.total, page, page.goes_on(found.total))))
 }
 
 /// Shows a schedule. An extension of the interface.
@@ -77,7 +77,7 @@ pub(in crate::api) fn find_for(
     owner: Owner,
     id: ScheduleId,
 ) -> Result<Response, Failure> {
-    Ok(shown(200, &schedules::find(app, owner, id)?, owner))
+    Ok(shown(200, &schedules::find(app, owner, id)?))
 }
 
 /// Changes a schedule: all that was named, or nothing.
@@ -103,7 +103,7 @@ pub(in crate::api) async fn patch_for(
         return Err(Failure::NotPatchable((*fixed).to_owned()));
     }
     fields.finish()?;
-    Ok(shown(200, &schedules::change(app, owner, id, change).await?, owner))
+    Ok(shown(200, &schedules::change(app, owner, id, change).await?))
 }
 
 /// Deletes a schedule: 204. Its runs stay.
@@ -129,19 +129,25 @@ pub(in crate::api) async fn run_for(
     Ok(answer.with_header("location", &location))
 }
 
-/// Shows what became of the last slots, the latest first. An extension of the interface.
+/// Shows what became of the last slots, what was decided last first. An extension of the interface.
 pub(in crate::api) fn ticks(app: &App, request: &Request) -> Result<Response, Failure> {
-    let id = request.id()?;
-    let mut query = Query::of(&request.head)?;
+    ticks_for(app, Owner::from(&request.caller), request.id()?, &request.head)
+}
+
+/// The same for an account.
+pub(in crate::api) fn ticks_for(
+    app: &App,
+    owner: Owner,
+    id: ScheduleId,
+    head: &Head,
+) -> Result<Response, Failure> {
+    let mut query = Query::of(head)?;
     let page = query.page()?;
     query.finish()?;
-    let owner = Owner::from(&request.caller);
-    let (offset, limit) = (page.offset as usize, page.limit as usize);
-    let log = schedules::log(app, owner, id, offset, limit)?;
+    let log = schedules::log(app, owner, id, page.offset as usize, page.limit as usize)?;
     let views: Vec<_> = log.ticks.iter().map(TickView::of).collect();
-    let total = log.total.min(TICKS_KEPT);
-    let has_more = offset.saturating_add(views.len()) < total as usize;
-    Ok(view::json(200, &Envelope::new(views, u64::from(total), page, has_more)))
+    let total = u64::from(log.total);
+    Ok(view::json(200, &Envelope::new(views, total, page, page.goes_on(total))))
 }
 
 /// Shows what an expression means; nothing is kept. An extension of the interface.
@@ -160,8 +166,8 @@ pub(in crate::api) fn preview_of(app: &App, body: Map<String, Value>) -> Result<
     Ok(view::json(200, &preview_view(&text, &cron, app.clock().now(), count)))
 }
 
-fn shown(status: u16, full: &FullSchedule, owner: Owner) -> Response {
-    view::json(status, &ScheduleView::of(full, &owner.currency))
+fn shown(status: u16, full: &FullSchedule) -> Response {
+    view::json(status, &ScheduleView::of(full))
 }
 
 fn channels(texts: Option<Vec<String>>) -> Result<Vec<Channel>, Failure> {

@@ -2,6 +2,9 @@
 //!
 //! Source: service interface, "Schedule"; the contract, section 7.
 
+mod look;
+pub use look::{FullSchedule, Listing, Log, find, list, list_all, log, owner_of};
+
 use std::time::Duration;
 
 use serde_json::{Map, Value};
@@ -10,15 +13,15 @@ use crate::app::runs::{self, Terms, input_error};
 use crate::app::{App, Error};
 use crate::domain::account::Owner;
 use crate::domain::cron::Cron;
+use crate::domain::decided::Decided;
 use crate::domain::limits::{self, INPUT_BYTES_MAX};
 use crate::domain::money::Amount;
 use crate::domain::run::{Run, RunId, ScheduleId, Status, Trigger};
 use crate::domain::schedule::{
     Channel, Counts, LastRun, MissedSlots, Overlap, Repeat, Schedule, Stopped,
 };
-use crate::domain::slot::Tick;
 use crate::domain::time::Timestamp;
-use crate::store::{self, Tables, meta, runs as kept_runs, schedules, ticks};
+use crate::store::{meta, schedules};
 
 /// What an operator decides about schedules.
 #[derive(Clone, Copy, Debug)]
@@ -70,26 +73,6 @@ pub struct Change {
     pub enabled: Option<bool>,
 }
 
-/// A schedule, how its last run ended, and what a run costs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FullSchedule {
-    /// The schedule.
-    pub schedule: Schedule,
-    /// How its last run does; none when it has none, or when that was deleted.
-    pub last_status: Option<Status>,
-    /// What one run costs; none when the kind cannot be scheduled any more.
-    pub price: Option<Amount>,
-}
-
-/// A part of a schedule's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Log {
-    /// The lines, the latest slot first.
-    pub ticks: Vec<Tick>,
-    /// How many lines there are.
-    pub total: u32,
-}
-
 /// Accepts a schedule.
 ///
 /// # Errors
@@ -106,6 +89,7 @@ pub async fn create(app: &App, owner: Owner, new: NewSchedule) -> Result<FullSch
     let mut schedule = Schedule {
         id: app.0.entropy.id(now),
         account: owner.account,
+        key: owner.key,
         kind: new.kind,
         input,
         cron: new.cron,
@@ -115,7 +99,7 @@ pub async fn create(app: &App, owner: Owner, new: NewSchedule) -> Result<FullSch
         missed: new.missed,
         stopped: Some(Stopped::User),
         next_run_at: None,
-        decided: None,
+        decided: Decided::default(),
         counts: Counts::default(),
         last_run: None,
         last_skip: None,
@@ -127,7 +111,7 @@ pub async fn create(app: &App, owner: Owner, new: NewSchedule) -> Result<FullSch
     }
     let (kept, limit) = (schedule.clone(), app.0.settings.schedules.per_account);
     let create = app.0.store.write(move |txn| {
-        if schedules::count(txn, kept.account)? >= limit as usize {
+        if schedules::count(txn, Some(kept.account))? >= u64::from(limit) {
             return Err(Error::TooManySchedules { limit });
         }
         schedules::put(txn, None, &kept)?;
@@ -138,39 +122,18 @@ pub async fn create(app: &App, owner: Owner, new: NewSchedule) -> Result<FullSch
     Ok(app.full(owner, schedule, None))
 }
 
-/// The owner's schedules, oldest first.
-///
-/// # Errors
-///
-/// What the store says.
-pub fn list(app: &App, owner: Owner) -> Result<Vec<FullSchedule>, Error> {
-    app.0.store.read(|view| {
-        let found = schedules::scan(view, owner.account)?.into_iter();
-        found.map(|it| app.looked_up(view, owner, it)).collect()
-    })
-}
-
-/// The owner's schedule of that id.
-///
-/// # Errors
-///
-/// [`Error::NotFound`] when there is none.
-pub fn find(app: &App, owner: Owner, id: ScheduleId) -> Result<FullSchedule, Error> {
-    app.0.store.read(|view| {
-        let found = schedules::find(view, owner.account, id)?.ok_or(Error::NotFound)?;
-        app.looked_up(view, owner, found)
-    })
-}
-
 /// Changes the owner's schedule, as a whole or not at all.
 ///
 /// Another expression or another beginning counts from now on: no slot that has passed is made up
-/// for. Another input is that of later runs. Source: the contract, section 7.
+/// for. Another input is that of later runs. From a change on that does more than stop it, the
+/// schedule runs for the key that was shown: whoever says what is run pays from their budget.
+/// Source: the contract, section 7.
 ///
 /// # Errors
 ///
 /// [`Error::NotFound`], [`Error::Cron`], [`Error::Input`]; [`Error::UnknownKind`] when a schedule
-/// is started whose agent is gone, [`Error::KindNotAllowed`] when it may not be started.
+/// is started whose agent is gone, [`Error::KindNotAllowed`] when the key is not meant for its kind
+/// and would do more than stop it.
 pub async fn change(
     app: &App,
     owner: Owner,
@@ -182,8 +145,12 @@ pub async fn change(
     let cron = cron.transpose().map_err(Error::Cron)?;
     let input =
         change.input.map(|it| checked_input(app, owner, &schedule.kind, &it)).transpose()?;
-    if change.enabled == Some(true) && input.is_none() {
-        permitted(app, owner, &schedule.kind)?;
+    let does_more = cron.is_some() || input.is_some() || change.enabled == Some(true);
+    if does_more {
+        app.check_kind(owner.key, &schedule.kind)?;
+    }
+    if change.enabled == Some(true) {
+        schedulable(app, owner, &schedule.kind)?;
     }
     let (enabled, now) = (change.enabled, app.0.clock.now());
     let put = app.0.store.write(move |txn| {
@@ -208,6 +175,9 @@ pub async fn change(
             Some(_) | None => {}
         }
         if after != before {
+            if does_more {
+                after.key = owner.key.or(after.key);
+            }
             schedules::put(txn, Some(&before), &after)?;
             meta::note_slots(txn, now)?;
         }
@@ -263,59 +233,6 @@ pub async fn run_now(app: &App, owner: Owner, id: ScheduleId) -> Result<Run, Err
     Ok(run)
 }
 
-/// A part of the log of the owner's schedule.
-///
-/// # Errors
-///
-/// [`Error::NotFound`] when there is no such schedule.
-pub fn log(
-    app: &App,
-    owner: Owner,
-    id: ScheduleId,
-    offset: usize,
-    limit: usize,
-) -> Result<Log, Error> {
-    app.0.store.read(|view| {
-        let found = schedules::find(view, owner.account, id)?.ok_or(Error::NotFound)?;
-        let ticks = ticks::scan(view, owner.account, id, offset, limit)?;
-        Ok(Log { ticks, total: found.counts.lines })
-    })
-}
-
-/// Who owns a schedule, for the operator, who knows its id alone.
-///
-/// # Errors
-///
-/// [`Error::NotFound`] when nobody does.
-pub fn owner_of(app: &App, id: ScheduleId) -> Result<Owner, Error> {
-    app.0.store.read(|view| {
-        for account in store::accounts::scan(view)? {
-            if schedules::find(view, account.id, id)?.is_some() {
-                return Ok(Owner { account: account.id, key: None, currency: account.currency });
-            }
-        }
-        Err(Error::NotFound)
-    })
-}
-
-impl App {
-    fn looked_up(
-        &self,
-        view: &impl Tables,
-        owner: Owner,
-        schedule: Schedule,
-    ) -> Result<FullSchedule, Error> {
-        let last = schedule.last_run.map(|it| kept_runs::find(view, owner.account, it.id));
-        let last = last.transpose()?.flatten().map(|it| it.status);
-        Ok(self.full(owner, schedule, last))
-    }
-
-    fn full(&self, owner: Owner, schedule: Schedule, last_status: Option<Status>) -> FullSchedule {
-        let price = schedulable(self, owner, &schedule.kind).ok();
-        FullSchedule { schedule, last_status, price }
-    }
-}
-
 impl Run {
     /// A run of a schedule that was not accepted yet, for its next slot.
     pub(in crate::app) fn of_schedule(
@@ -328,7 +245,7 @@ impl Run {
         Self {
             id,
             account: schedule.account,
-            key: None,
+            key: schedule.key,
             kind: schedule.kind.clone(),
             input: schedule.input.clone(),
             external_id: None,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::app::ticks::{self, Cause, Progress};
+use crate::app::ticks::{self, Cause, Progress, Reckoning};
 use crate::app::{App, Error};
 use crate::background::{BoxFuture, Loop, STEP_MAX};
 
@@ -10,18 +10,20 @@ use crate::background::{BoxFuture, Loop, STEP_MAX};
 pub struct Scheduler {
     app: App,
     cause: Cause,
+    reckoning: Reckoning,
 }
 
 impl Scheduler {
     /// A scheduler that begins at once with what was missed.
     #[must_use]
-    pub const fn new(app: App) -> Self {
-        Self { app, cause: Cause::Absence }
+    pub fn new(app: App) -> Self {
+        Self { app, cause: Cause::Absence, reckoning: Reckoning::default() }
     }
 
     async fn look(&mut self) {
-        let pause = match ticks::fire(&self.app, self.cause).await {
-            Ok(Progress::More) => return,
+        let pause = match ticks::fire(&self.app, self.cause, &mut self.reckoning).await {
+            // A look that has written nothing has not let anybody else run.
+            Ok(Progress::More) => return tokio::task::yield_now().await,
             Ok(Progress::Until(pause)) => {
                 self.cause = Cause::Absence;
                 pause.min(LOOK_PAUSE)

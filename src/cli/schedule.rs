@@ -13,6 +13,7 @@ use crate::cli::reach::{Missing, Reach};
 use crate::cli::shown::{field, id, items, money, time};
 use crate::domain::account::AccountId;
 use crate::domain::cron::Cron;
+use crate::domain::limits::PAGE_ITEMS_MAX;
 use crate::domain::run::ScheduleId;
 use crate::domain::time::Timestamp;
 use crate::sys::clock::Clock;
@@ -21,11 +22,13 @@ use crate::sys::clock::Clock;
 pub(super) async fn run(here: &Here, verb: ScheduleVerb) -> Result<(), Failure> {
     match verb {
         ScheduleVerb::Create(args) => create(here, &args).await,
-        ScheduleVerb::List { account } => {
+        ScheduleVerb::List { account, limit, offset } => {
             let account = account.map(|it| id(&it, "account")).transpose()?;
-            list(here, account).await
+            list(here, account, limit, offset).await
         }
-        ScheduleVerb::Show { id: text } => show(here, id(&text, "schedule")?).await,
+        ScheduleVerb::Show { id: text, limit } => {
+            show(here, id(&text, "schedule")?, limit as usize).await
+        }
         ScheduleVerb::Enable { id: text } => {
             let change = json!({ "enabled": true });
             ask(here, id(&text, "schedule")?, "change", change, told_enabled).await
@@ -55,6 +58,8 @@ async fn create(here: &Here, args: &CreateArgs) -> Result<(), Failure> {
         "kind": args.kind,
         "input": input,
         "cron": args.cron,
+        "delivery_channels": args.delivery_channels,
+        "enabled": !args.disabled,
         "one_shot": args.one_shot,
         "overlap": args.overlap,
         "missed": args.missed,
@@ -71,10 +76,15 @@ async fn create(here: &Here, args: &CreateArgs) -> Result<(), Failure> {
     reach.close(out)
 }
 
-async fn list(here: &Here, account: Option<AccountId>) -> Result<(), Failure> {
+async fn list(
+    here: &Here,
+    account: Option<AccountId>,
+    limit: u32,
+    offset: u32,
+) -> Result<(), Failure> {
     let reach = Reach::find(&here.load()?.config, Missing::Refuse).await?;
-    let path =
-        account.map_or_else(|| "/schedules".to_owned(), |it| format!("/schedules?account={it}"));
+    let only = account.map_or_else(String::new, |it| format!("&account={it}"));
+    let path = format!("/schedules?limit={limit}&offset={offset}{only}");
     let found = reach.ask(&Ask::get(path)).await?;
     let out = &here.out;
     if out.is_json() {
@@ -88,20 +98,29 @@ async fn list(here: &Here, account: Option<AccountId>) -> Result<(), Failure> {
             vec![id, kind, cron, next(it), last, field(counts, "fired"), field(counts, "missed")]
         };
         let rows: Vec<Vec<String>> = items(&found).iter().map(row).collect();
-        out.table(&head, &rows, "There is no schedule yet: errand schedule create --help")?;
+        let none = if offset == 0 {
+            "There is no schedule yet: errand schedule create --help"
+        } else {
+            "There is no schedule so far down the list."
+        };
+        out.table(&head, &rows, none)?;
+        if found.get("has_more").and_then(Value::as_bool) == Some(true) {
+            let (next, total) = (offset.saturating_add(limit), field(&found, "total"));
+            out.line(format!("{total} schedules in all; the next ones: --offset {next}"))?;
+        }
     }
     reach.close(out)
 }
 
-async fn show(here: &Here, id: ScheduleId) -> Result<(), Failure> {
+async fn show(here: &Here, id: ScheduleId, limit: usize) -> Result<(), Failure> {
     let reach = Reach::find(&here.load()?.config, Missing::Refuse).await?;
     let found = reach.ask(&Ask::get(format!("/schedules/{id}"))).await?;
-    let log = reach.ask(&Ask::get(format!("/schedules/{id}/ticks"))).await?;
+    let log = log(&reach, id, limit).await?;
     let out = &here.out;
     if out.is_json() {
         let mut shown = found;
         if let Some(shown) = shown.as_object_mut() {
-            shown.insert("ticks".to_owned(), Value::Array(items(&log).to_vec()));
+            shown.insert("ticks".to_owned(), Value::Array(log));
         }
         out.json(&shown)?;
     } else {
@@ -112,12 +131,27 @@ async fn show(here: &Here, id: ScheduleId) -> Result<(), Failure> {
                 ["late_s", "outcome", "run_id", "count"].map(|name| field(it, name));
             vec![time(it, "scheduled_for"), late, outcome, count, run]
         };
-        let rows: Vec<Vec<String>> = items(&log).iter().map(row).collect();
+        let rows: Vec<Vec<String>> = log.iter().map(row).collect();
         out.line("")?;
         let head = ["SLOT", "LATE_S", "OUTCOME", "SLOTS", "RUN"];
         out.table(&head, &rows, "No slot has come yet.")?;
     }
     reach.close(out)
+}
+
+/// Up to `limit` lines of a schedule's log, what was decided last first.
+async fn log(reach: &Reach, id: ScheduleId, limit: usize) -> Result<Vec<Value>, Failure> {
+    let mut lines = Vec::new();
+    while let Some(left) = limit.checked_sub(lines.len()).filter(|it| *it > 0) {
+        let (some, offset) = (left.min(PAGE_ITEMS_MAX as usize), lines.len());
+        let path = format!("/schedules/{id}/ticks?limit={some}&offset={offset}");
+        let page = reach.ask(&Ask::get(path)).await?;
+        lines.extend_from_slice(items(&page));
+        if page.get("has_more").and_then(Value::as_bool) != Some(true) || items(&page).is_empty() {
+            break;
+        }
+    }
+    Ok(lines)
 }
 
 /// Asks for one thing about one schedule and tells what came of it.
@@ -170,6 +204,7 @@ fn preview(here: &Here, text: &str, count: u32) -> Result<(), Failure> {
         let slots: Vec<String> = slots.iter().map(ToString::to_string).collect();
         return out.json(&json!({
             "cron": text,
+            "timezone": "UTC",
             "description": cron.describe(),
             "next_runs": slots,
             "warnings": warnings,
@@ -178,8 +213,7 @@ fn preview(here: &Here, text: &str, count: u32) -> Result<(), Failure> {
     }
     out.line(out.strong(&cron.describe()))?;
     for slot in slots {
-        let shown = json!({ "at": slot.to_string() });
-        out.line(format!("  {}", time(&shown, "at")))?;
+        out.line(format!("  {}", shown_time(&slot.to_string())))?;
     }
     out.facts(&[("per day", cron.runs_per_day().to_string())])?;
     for warning in warnings {
@@ -188,7 +222,7 @@ fn preview(here: &Here, text: &str, count: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is said of a schedule.
+/// What is said of a schedule; what does not apply is left out.
 fn facts(schedule: &Value) -> Vec<(&'static str, String)> {
     let (per_day, currency) = (field(schedule, "runs_per_day"), field(schedule, "currency"));
     let cost = money(schedule, "cost_per_day", &currency);
@@ -200,16 +234,58 @@ fn facts(schedule: &Value) -> Vec<(&'static str, String)> {
         ("cron", format!("{} ({})", field(schedule, "cron"), field(schedule, "description"))),
         ("next", next(schedule)),
         (
+            "then",
+            texts(schedule, "next_runs")
+                .iter()
+                .skip(1)
+                .map(|it| shown_time(it))
+                .collect::<Vec<_>>()
+                .join(", "),
+        ),
+        ("fires", fires(schedule)),
+        ("overlap", field(schedule, "overlap")),
+        ("missed", field(schedule, "missed")),
+        ("channels", texts(schedule, "delivery_channels").join(", ")),
+        (
             "last run",
             format!("{} {}", time(schedule, "last_run_at"), field(schedule, "last_run_status")),
         ),
         ("slots", format!("{fired} fired, {skipped} skipped, {missed} missed")),
-        ("per day", format!("{per_day} runs, {cost}")),
+        ("last skip", skip(schedule)),
     ];
-    let warnings =
-        schedule.get("warnings").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
-    facts.extend(warnings.iter().filter_map(Value::as_str).map(|it| ("note", it.to_owned())));
+    if schedule.get("runs_per_day").is_some_and(Value::is_number) {
+        facts.push(("per day", format!("{per_day} runs, {cost}")));
+    }
+    facts.extend(texts(schedule, "warnings").into_iter().map(|it| ("note", it)));
+    facts.retain(|it| !it.1.is_empty());
     facts
+}
+
+/// How often a schedule fires.
+fn fires(schedule: &Value) -> String {
+    let is_once = schedule.get("one_shot").and_then(Value::as_bool) == Some(true);
+    if is_once { "once, then it stops" } else { "at every slot" }.to_owned()
+}
+
+/// The last slot that became no run, and why; nothing when there is none.
+fn skip(schedule: &Value) -> String {
+    match schedule.get("last_skip") {
+        Some(skip @ Value::Object(_)) => {
+            format!("{} {}", time(skip, "scheduled_for"), field(skip, "reason"))
+        }
+        Some(_) | None => String::new(),
+    }
+}
+
+/// The texts of a list.
+fn texts(value: &Value, name: &str) -> Vec<String> {
+    let list = value.get(name).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// A time as people read it.
+fn shown_time(text: &str) -> String {
+    time(&json!({ "at": text }), "at")
 }
 
 /// When a schedule fires next, or why it does not.

@@ -54,8 +54,6 @@ pub const SCHEDULES_DEFAULT: u32 = 100;
 pub const SCHEDULES_MAX: u32 = 10_000;
 /// How old a slot may be that becomes a late run. Source: the contract, section 7.
 pub const MISSED_WINDOW_DEFAULT: Duration = Duration::from_hours(24);
-/// Missed slots that are counted one by one; more count as so many.
-pub const MISSED_COUNT_MAX: u32 = 100_000;
 /// Lines in the log of a schedule. Source: the contract, section 7.
 pub const TICKS_KEPT: u32 = 500;
 /// Slots that a look ahead shows. Source: the contract, section 7.

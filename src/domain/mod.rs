@@ -26,6 +26,7 @@ pub mod target;
 
 pub mod account;
 pub mod budget;
+pub mod decided;
 pub mod ledger;
 pub mod outcome;
 pub mod restrictions;

@@ -4,10 +4,11 @@
 //! run, or a word why not. Pure: no clock, no storage; callers pass `now`.
 //! Source: service interface, "Schedule"; the contract, section 7.
 
-use crate::domain::account::AccountId;
+use crate::domain::account::{AccountId, KeyId};
 use crate::domain::cron::Cron;
+use crate::domain::decided::{Decided, Stretch};
 use crate::domain::run::{RunId, ScheduleId};
-use crate::domain::slot::{Stretch, Tick, Verdict};
+use crate::domain::slot::{Tick, Verdict};
 use crate::domain::time::Timestamp;
 
 /// A kind of run that is started by the clock.
@@ -17,6 +18,9 @@ pub struct Schedule {
     pub id: ScheduleId,
     /// Whose it is.
     pub account: AccountId,
+    /// The key that its runs spend for: the one that made it, or last changed what it does. None
+    /// for the operator.
+    pub key: Option<KeyId>,
     /// The agent of its runs.
     pub kind: String,
     /// The input of its runs as it was accepted, as JSON text.
@@ -35,8 +39,8 @@ pub struct Schedule {
     pub stopped: Option<Stopped>,
     /// Its next slot; none exactly when it is stopped.
     pub next_run_at: Option<Timestamp>,
-    /// The slots that were decided last, one after the other without a gap.
-    pub decided: Option<Stretch>,
+    /// The slots that were decided, under this and earlier expressions.
+    pub decided: Decided,
     /// What became of its slots so far.
     pub counts: Counts,
     /// The last run it started.
@@ -118,6 +122,8 @@ pub struct Counts {
     pub missed: u64,
     /// Lines in the log.
     pub lines: u32,
+    /// Lines that were ever written to it.
+    pub written: u64,
 }
 
 /// The last run of a schedule.
@@ -145,12 +151,14 @@ impl Schedule {
 
     /// Lets it fire at the first slot after `now`; a slot that passed meanwhile is not made up for.
     pub fn start(&mut self, cron: &Cron, now: Timestamp) {
-        self.next_run_at = cron.next_after(now);
+        self.next_run_at = self.next_undecided(cron, now);
         self.stopped = self.next_run_at.is_none().then_some(Stopped::CronInvalid);
         self.touch(now);
     }
 
     /// Gives it another expression; slots of the old one are not fired any more.
+    ///
+    /// Times that were decided stay so: a clock that is set back brings no slot of either again.
     ///
     /// The same expression changes nothing: a slot that is due stays due.
     pub fn change_cron(&mut self, text: String, cron: &Cron, now: Timestamp) {
@@ -158,15 +166,15 @@ impl Schedule {
             return;
         }
         self.cron = text;
-        self.decided = None;
         if self.is_enabled() {
             self.start(cron, now);
         }
         self.touch(now);
     }
 
-    /// Notes what became of a slot.
-    pub fn note(&mut self, cron: &Cron, tick: &Tick) {
+    /// Notes what became of a slot; the times that count as decided because too many gaps were
+    /// kept, if any. The expression is none where it cannot be read any more.
+    pub fn note(&mut self, cron: Option<&Cron>, tick: &Tick) -> Option<Stretch> {
         let slots = u64::from(tick.slots);
         let counts = &mut self.counts;
         match tick.verdict {
@@ -176,6 +184,7 @@ impl Schedule {
             }
             Verdict::SkippedOverlap
             | Verdict::SkippedBalance
+            | Verdict::SkippedBudget
             | Verdict::SkippedQueueFull
             | Verdict::Error => counts.skipped = counts.skipped.saturating_add(slots),
         }
@@ -183,10 +192,8 @@ impl Schedule {
             Some(id) => self.last_run = Some(LastRun { id, at: tick.decided_at }),
             None => self.last_skip = Some((tick.slot, tick.verdict)),
         }
-        let follows = |it: &Stretch| cron.next_after(it.until) == Some(tick.slot);
-        let from = self.decided.filter(follows).map_or(tick.slot, |it| it.from);
-        self.decided = Some(Stretch { from, until: tick.slot });
         self.touch(tick.decided_at);
+        self.decided.add(cron, tick.slot)
     }
 
     /// Notes a change at `now`, or at the last change when the clock went back.
@@ -223,6 +230,7 @@ pub(in crate::domain) mod tests {
         let mut schedule = Schedule {
             id: Id::from_bytes([1; 16]),
             account: Id::from_bytes([2; 16]),
+            key: None,
             kind: "script".to_owned(),
             input: "{}".to_owned(),
             cron: text.to_owned(),
@@ -232,7 +240,7 @@ pub(in crate::domain) mod tests {
             missed: MissedSlots::FireOnce,
             stopped: Some(Stopped::User),
             next_run_at: None,
-            decided: None,
+            decided: Decided::default(),
             counts: Counts::default(),
             last_run: None,
             last_skip: None,
@@ -281,35 +289,36 @@ pub(in crate::domain) mod tests {
     #[test]
     fn the_same_expression_changes_nothing() {
         let (cron, mut schedule) = every("0 * * * *", "12:00:00");
-        schedule.note(&cron, &tick("13:00:00", Verdict::Fired, 1));
+        schedule.note(Some(&cron), &tick("13:00:00", Verdict::Fired, 1));
         let before = schedule.clone();
         schedule.change_cron("0 * * * *".to_owned(), &cron, at("14:00:30"));
         assert_eq!(schedule, before);
     }
 
     #[test]
-    fn slots_that_follow_each_other_become_one_stretch() {
+    fn another_expression_does_not_forget_what_was_decided() {
         let (cron, mut schedule) = every("0 * * * *", "11:59:59");
         for slot in ["12:00:00", "13:00:00", "14:00:00"] {
-            schedule.note(&cron, &tick(slot, Verdict::Fired, 1));
+            schedule.note(Some(&cron), &tick(slot, Verdict::Fired, 1));
         }
-        let stretch = |from, until| Some(Stretch { from: at(from), until: at(until) });
-        assert_eq!(schedule.decided, stretch("12:00:00", "14:00:00"));
-        schedule.note(&cron, &tick("17:00:00", Verdict::Missed, 3));
-        assert_eq!(schedule.decided, stretch("17:00:00", "17:00:00"));
-        schedule.note(&cron, &tick("18:00:00", Verdict::SkippedOverlap, 1));
-        assert_eq!(schedule.decided, stretch("17:00:00", "18:00:00"));
+        let stretch = Stretch { from: at("12:00:00"), until: at("14:00:00") };
+        assert_eq!(schedule.decided.stretches(), [stretch]);
+        // The clock was set back: what comes up to 14:00 was decided, whatever it is called.
+        let often = Cron::parse("*/30 * * * *").unwrap();
+        schedule.change_cron("*/30 * * * *".to_owned(), &often, at("12:10:00"));
+        assert_eq!(schedule.decided.stretches(), [stretch]);
+        assert_eq!(schedule.next_run_at, Some(at("14:30:00")));
     }
 
     #[test]
     fn every_verdict_is_counted_once() {
         let (cron, mut schedule) = every("0 * * * *", "11:59:59");
         for (number, verdict) in (12..).zip(Verdict::ALL) {
-            schedule.note(&cron, &tick(&format!("{number}:00:00"), verdict, 1));
+            schedule.note(Some(&cron), &tick(&format!("{number}:00:00"), verdict, 1));
         }
-        schedule.note(&cron, &tick("22:00:00", Verdict::Missed, 4));
+        schedule.note(Some(&cron), &tick("22:00:00", Verdict::Missed, 4));
         let Counts { fired, skipped, missed, .. } = schedule.counts;
-        assert_eq!((fired, skipped, missed), (1, 4, 6));
+        assert_eq!((fired, skipped, missed), (1, 5, 6));
         assert_eq!(schedule.last_run.map(|it| it.at), Some(at("12:00:00")));
         assert_eq!(schedule.last_skip, Some((at("22:00:00"), Verdict::Missed)));
     }

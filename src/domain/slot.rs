@@ -22,6 +22,8 @@ pub enum Verdict {
     Missed,
     /// Nothing: the schedule cannot run.
     Error,
+    /// Nothing: the budget of the key that the schedule runs for was used up.
+    SkippedBudget,
 }
 
 /// One line of a schedule's log: a slot and what became of it.
@@ -39,15 +41,6 @@ pub struct Tick {
     pub slots: u32,
 }
 
-/// Slots that were decided one after the other without a gap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stretch {
-    /// The first of them.
-    pub from: Timestamp,
-    /// The last of them.
-    pub until: Timestamp,
-}
-
 /// The slots of a schedule that are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DueSlots {
@@ -59,7 +52,7 @@ pub struct DueSlots {
 
 impl Verdict {
     /// Every verdict.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Fired,
         Self::SkippedOverlap,
         Self::SkippedBalance,
@@ -67,6 +60,7 @@ impl Verdict {
         Self::SkippedStorage,
         Self::Missed,
         Self::Error,
+        Self::SkippedBudget,
     ];
 
     /// The word for it.
@@ -80,6 +74,7 @@ impl Verdict {
             Self::SkippedStorage => "skipped_storage",
             Self::Missed => "missed",
             Self::Error => "error",
+            Self::SkippedBudget => "skipped_budget",
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::account::AccountId;
+use crate::domain::account::{AccountId, KeyId};
+use crate::domain::decided::{Decided, Stretch};
 use crate::domain::run::{RunId, ScheduleId};
 use crate::domain::schedule::{
     Channel, Counts, LastRun, MissedSlots, Overlap, Repeat, Schedule, Stopped,
 };
-use crate::domain::slot::{Stretch, Verdict};
+use crate::domain::slot::Verdict;
 use crate::domain::time::Timestamp;
 use crate::store::codec::{self, Record};
 use crate::store::error::Error;
@@ -20,6 +21,7 @@ use crate::store::{baselines, ticks};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ScheduleRow {
+    key: Option<KeyId>,
     kind: String,
     input: String,
     cron: String,
@@ -28,12 +30,13 @@ pub(crate) struct ScheduleRow {
     overlap: u8,
     missed: u8,
     stopped: Option<u8>,
-    pub(in crate::store) next_run_at: Option<Timestamp>,
-    decided: Option<(Timestamp, Timestamp)>,
+    next_run_at: Option<Timestamp>,
+    decided: Vec<(Timestamp, Timestamp)>,
     fired: u64,
     skipped: u64,
     missed_slots: u64,
-    pub(in crate::store) lines: u32,
+    lines: u32,
+    written: u64,
     last_run: Option<(RunId, Timestamp)>,
     last_skip: Option<(Timestamp, u8)>,
     created_at: Timestamp,
@@ -41,6 +44,12 @@ pub(crate) struct ScheduleRow {
 }
 
 impl Record for ScheduleRow {}
+
+/// How many schedules an account has.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct ScheduleCountRow(pub(in crate::store) u64);
+
+impl Record for ScheduleCountRow {}
 
 /// A schedule that fires next, and when.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +78,10 @@ pub fn put(txn: &mut Txn<'_>, before: Option<&Schedule>, after: &Schedule) -> Re
             txn.mark(Table::DueSchedules, &new)?;
         }
     }
+    if before.is_none() {
+        let more = count(txn, Some(after.account))?.saturating_add(1);
+        txn.put(Table::ScheduleCounts, &Key::of(after.account), &ScheduleCountRow(more))?;
+    }
     txn.put(Table::Schedules, &key(after.account, after.id), &row(after))
 }
 
@@ -81,6 +94,8 @@ pub fn remove(txn: &mut Txn<'_>, schedule: &Schedule) -> Result<(), Error> {
     if let Some(due) = due_key(schedule) {
         txn.remove(Table::DueSchedules, &due)?;
     }
+    let fewer = count(txn, Some(schedule.account))?.saturating_sub(1);
+    txn.put(Table::ScheduleCounts, &Key::of(schedule.account), &ScheduleCountRow(fewer))?;
     ticks::remove_all(txn, schedule.account, schedule.id)?;
     baselines::remove(txn, schedule.account, schedule.id)?;
     txn.remove(Table::Schedules, &key(schedule.account, schedule.id)).map(|_| ())
@@ -100,27 +115,46 @@ pub fn find(
     found.map(|it| schedule(account, id, it)).transpose()
 }
 
-/// Every schedule of an account whose record is sound, oldest first.
+/// A part of the schedules of an account, or of all, oldest first. One whose record is damaged is
+/// left out of its place.
 ///
 /// # Errors
 ///
 /// What the disk says.
-pub fn scan(tables: &impl Tables, account: AccountId) -> Result<Vec<Schedule>, Error> {
+pub fn scan(
+    tables: &impl Tables,
+    account: Option<AccountId>,
+    offset: usize,
+    limit: usize,
+) -> Result<Vec<Schedule>, Error> {
     let mut schedules = Vec::new();
-    for row in view::rows_of(tables, Table::Schedules, &Key::of(account))? {
+    let rows = view::rows_of(tables, Table::Schedules, &account.map_or_else(Key::new, Key::of))?;
+    for row in rows.skip(offset).take(limit) {
         let (key, value) = row?;
         schedules.extend(view::sound(decode(key.value(), value.value()))?);
     }
     Ok(schedules)
 }
 
-/// How many schedules an account has.
+/// How many schedules an account has, or all have.
 ///
 /// # Errors
 ///
 /// What the disk says.
-pub fn count(tables: &impl Tables, account: AccountId) -> Result<usize, Error> {
-    Ok(view::rows_of(tables, Table::Schedules, &Key::of(account))?.count())
+pub fn count(tables: &impl Tables, account: Option<AccountId>) -> Result<u64, Error> {
+    if let Some(account) = account {
+        let row: Option<ScheduleCountRow> =
+            view::record(tables, Table::ScheduleCounts, &Key::of(account))?;
+        return Ok(row.unwrap_or_default().0);
+    }
+    let mut all = 0_u64;
+    for row in view::rows_of(tables, Table::ScheduleCounts, &Key::new())? {
+        let (key, value) = row?;
+        let read = codec::decode(Table::ScheduleCounts, key.value(), value.value());
+        let ScheduleCountRow(some) = view::sound(read)?.unwrap_or_default();
+        all = all.saturating_add(some);
+    }
+    Ok(all)
 }
 
 /// Up to `limit` schedules whose next slot is not after `now`, the earliest first.
@@ -199,6 +233,7 @@ fn upcoming(key: &[u8]) -> Result<Upcoming, Error> {
 
 fn row(schedule: &Schedule) -> ScheduleRow {
     ScheduleRow {
+        key: schedule.key,
         kind: schedule.kind.clone(),
         input: schedule.input.clone(),
         cron: schedule.cron.clone(),
@@ -208,11 +243,12 @@ fn row(schedule: &Schedule) -> ScheduleRow {
         missed: code(&MissedSlots::ALL, schedule.missed),
         stopped: schedule.stopped.map(|it| code(&Stopped::ALL, it)),
         next_run_at: schedule.next_run_at,
-        decided: schedule.decided.map(|it| (it.from, it.until)),
+        decided: schedule.decided.stretches().iter().map(|it| (it.from, it.until)).collect(),
         fired: schedule.counts.fired,
         skipped: schedule.counts.skipped,
         missed_slots: schedule.counts.missed,
         lines: schedule.counts.lines,
+        written: schedule.counts.written,
         last_run: schedule.last_run.map(|it| (it.id, it.at)),
         last_skip: schedule.last_skip.map(|(slot, it)| (slot, code(&Verdict::ALL, it))),
         created_at: schedule.created_at,
@@ -222,10 +258,12 @@ fn row(schedule: &Schedule) -> ScheduleRow {
 
 fn schedule(account: AccountId, id: ScheduleId, row: ScheduleRow) -> Result<Schedule, Error> {
     let channels = row.channels.iter().map(|it| meant(&Channel::ALL, *it));
+    let decided = row.decided.into_iter().map(|(from, until)| Stretch { from, until });
     let last_skip = |(slot, it)| Ok::<_, Error>((slot, meant(&Verdict::ALL, it)?));
     Ok(Schedule {
         id,
         account,
+        key: row.key,
         kind: row.kind,
         input: row.input,
         cron: row.cron,
@@ -235,12 +273,13 @@ fn schedule(account: AccountId, id: ScheduleId, row: ScheduleRow) -> Result<Sche
         missed: meant(&MissedSlots::ALL, row.missed)?,
         stopped: row.stopped.map(|it| meant(&Stopped::ALL, it)).transpose()?,
         next_run_at: row.next_run_at,
-        decided: row.decided.map(|(from, until)| Stretch { from, until }),
+        decided: Decided::restore(decided.collect()).ok_or_else(damaged)?,
         counts: Counts {
             fired: row.fired,
             skipped: row.skipped,
             missed: row.missed_slots,
             lines: row.lines,
+            written: row.written,
         },
         last_run: row.last_run.map(|(id, at)| LastRun { id, at }),
         last_skip: row.last_skip.map(last_skip).transpose()?,

@@ -88,7 +88,7 @@ pub enum Table {
     ///
     /// Invariant: exactly one row for each schedule that is not stopped.
     DueSchedules,
-    /// What became of the last slots of each schedule. Key: account, schedule, slot.
+    /// What became of the last slots of each schedule. Key: account, schedule, number from 0.
     /// Value: `ticks::TickRow`.
     ///
     /// Invariant: each belongs to a schedule, which says how many there are.
@@ -104,6 +104,10 @@ pub enum Table {
     Baselines,
     /// What each key has spent. Key: key. Value: `spends::SpendRow`.
     KeySpends,
+    /// How many schedules each account has. Key: account. Value: `schedules::ScheduleCountRow`.
+    ///
+    /// Invariant: the number of rows of `Schedules` that begin so.
+    ScheduleCounts,
 }
 
 /// How a table is declared to redb.
@@ -120,7 +124,7 @@ pub(crate) enum Values {
 
 impl Table {
     /// Every table.
-    pub(crate) const ALL: [Self; 29] = [
+    pub(crate) const ALL: [Self; 30] = [
         Self::Meta,
         Self::Accounts,
         Self::Wallets,
@@ -150,6 +154,7 @@ impl Table {
         Self::ScheduleRuns,
         Self::Baselines,
         Self::KeySpends,
+        Self::ScheduleCounts,
     ];
 
     /// Its name in the file.
@@ -184,6 +189,7 @@ impl Table {
             Self::ScheduleRuns => "schedule-runs-1",
             Self::Baselines => "baselines-1",
             Self::KeySpends => "key-spends-1",
+            Self::ScheduleCounts => "schedule-counts-1",
         }
     }
 
@@ -214,7 +220,8 @@ impl Table {
             | Self::Schedules
             | Self::Ticks
             | Self::Baselines
-            | Self::KeySpends => Values::Records,
+            | Self::KeySpends
+            | Self::ScheduleCounts => Values::Records,
             Self::RunStates
             | Self::RunLabels
             | Self::Queue

@@ -1,4 +1,6 @@
-//! The log of each schedule: its last slots and what became of them.
+//! The log of each schedule: what became of its last slots, in the order of the decisions.
+//!
+//! It is for people to read. That no slot is decided twice is known from the schedule itself.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +12,7 @@ use crate::domain::slot::{Tick, Verdict};
 use crate::domain::time::Timestamp;
 use crate::store::codec::{self, Record};
 use crate::store::error::Error;
-use crate::store::key::{Key, Parts};
+use crate::store::key::Key;
 use crate::store::schedules::{code, key, meant};
 use crate::store::tables::Table;
 use crate::store::txn::Txn;
@@ -18,6 +20,7 @@ use crate::store::view::{self, Tables};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TickRow {
+    slot: Timestamp,
     decided_at: Timestamp,
     verdict: u8,
     run: Option<RunId>,
@@ -26,9 +29,10 @@ pub(crate) struct TickRow {
 
 impl Record for TickRow {}
 
-/// Writes a line about a slot that has none, and takes out the oldest when there are too many.
+/// Writes a line, and takes out the one that was written first when there are too many.
 ///
-/// The schedule counts its lines; it is the caller's to keep.
+/// The schedule counts its lines; it is the caller's to keep. The order is that of writing, so a
+/// clock that was set back neither hides new lines behind old ones nor takes them out first.
 ///
 /// # Errors
 ///
@@ -36,40 +40,25 @@ impl Record for TickRow {}
 pub fn insert(txn: &mut Txn<'_>, schedule: &mut Schedule, tick: &Tick) -> Result<(), Error> {
     let prefix = key(schedule.account, schedule.id);
     let row = TickRow {
+        slot: tick.slot,
         decided_at: tick.decided_at,
         verdict: code(&Verdict::ALL, tick.verdict),
         run: tick.run,
         slots: tick.slots,
     };
-    txn.put(Table::Ticks, &prefix.time(tick.slot), &row)?;
-    if schedule.counts.lines < TICKS_KEPT {
-        schedule.counts.lines = schedule.counts.lines.saturating_add(1);
+    let counts = &mut schedule.counts;
+    let number = counts.written;
+    txn.put(Table::Ticks, &prefix.u64(number), &row)?;
+    counts.written = number.saturating_add(1);
+    if counts.lines < TICKS_KEPT {
+        counts.lines = counts.lines.saturating_add(1);
         return Ok(());
     }
-    let oldest = view::rows_of(txn, Table::Ticks, &prefix)?.next();
-    let oldest = oldest.map(|row| Ok::<_, Error>(Key::new().bytes(row?.0.value()))).transpose()?;
-    match oldest {
-        Some(oldest) => txn.remove(Table::Ticks, &oldest).map(|_| ()),
-        None => Ok(()),
-    }
+    let first = number.saturating_sub(u64::from(TICKS_KEPT));
+    txn.remove(Table::Ticks, &prefix.u64(first)).map(|_| ())
 }
 
-/// Whether there is a line about a slot.
-///
-/// # Errors
-///
-/// What the disk says.
-pub fn exists(
-    tables: &impl Tables,
-    account: AccountId,
-    id: ScheduleId,
-    slot: Timestamp,
-) -> Result<bool, Error> {
-    let found = tables.row(Table::Ticks, key(account, id).time(slot).as_slice(), |_| Ok(()))?;
-    Ok(found.is_some())
-}
-
-/// A part of a schedule's log, the latest slot first.
+/// A part of a schedule's log, what was decided last first.
 ///
 /// # Errors
 ///
@@ -107,12 +96,8 @@ pub(crate) fn remove_all(
 /// Reads a line from its row.
 pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<Tick, Error> {
     let row: TickRow = codec::decode(Table::Ticks, key, value)?;
-    let mut parts = Parts(key);
-    let slot = parts.take::<32>().and_then(|_| parts.take::<8>()).map(u64::from_be_bytes);
-    let slot = slot.and_then(|it| i64::try_from(it).ok());
-    let slot = slot.ok_or(Error::Damaged { table: Table::Ticks.name() })?;
     Ok(Tick {
-        slot: Timestamp::from_millis(slot),
+        slot: row.slot,
         decided_at: row.decided_at,
         verdict: meant(&Verdict::ALL, row.verdict)?,
         run: row.run,

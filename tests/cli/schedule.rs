@@ -104,6 +104,14 @@ fn people_read_what_they_need() {
     }
     let text = said(&errand, &["schedule", "show", schedule]);
     assert!(text.contains("0 fired, 0 skipped, 0 missed"), "{text}");
+    for (name, value) in [("overlap", "skip"), ("missed", "fire_once"), ("fires", "at every slot")]
+    {
+        let line = text.lines().find(|it| it.trim_start().starts_with(name));
+        assert!(line.is_some_and(|it| it.ends_with(value)), "{name}: {text}");
+    }
+    // The next one and the four after it.
+    assert_eq!(text.matches(":00 UTC").count(), 5, "{text}");
+    assert!(!text.contains("channels") && !text.contains("last skip"), "{text}");
     assert!(text.contains("No slot has come yet."), "{text}");
     let text = said(&errand, &["schedule", "disable", schedule]);
     assert!(text.contains("does not fire any more (user)"), "{text}");
@@ -113,6 +121,50 @@ fn people_read_what_they_need() {
     assert!(said(&errand, &["schedule", "run", schedule]).contains("waits for a worker"));
     let text = said(&errand, &["schedule", "delete", schedule]);
     assert!(text.contains("is gone; its runs stay"), "{text}");
+}
+
+/// What there is to say of a schedule is said, and what does not apply is not.
+#[test]
+fn every_field_can_be_set_and_is_shown() {
+    let errand = Errand::new();
+    let account = errand.account(&[]);
+    let more = ["--one-shot", "--disabled", "--delivery-channels", "slack,email"];
+    let made = create(&errand, &account, &more);
+    assert_eq!(made["delivery_channels"], json!(["email", "slack"]));
+    assert_eq!((&made["enabled"], &made["disabled_reason"]), (&json!(false), &json!("user")));
+    assert_eq!((&made["runs_per_day"], &made["cost_per_day"]), (&Value::Null, &Value::Null));
+    let text = said(&errand, &["schedule", "show", id(&made)]);
+    for part in ["email, slack", "once, then it stops", "stopped (user)"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("per day"), "{text}");
+    let args = ["schedule", "create", "--account", &account, "--kind", "seo_audit"];
+    let args = [&args[..], &["--cron", "0 6 * * *", "--input", INPUT]].concat();
+    errand.refusal(2, &[&args[..], &["--delivery-channels", "sms"]].concat());
+}
+
+#[test]
+fn a_long_list_comes_in_pages() {
+    let errand = Errand::new();
+    let account = errand.account(&[]);
+    let other = errand.account(&[]);
+    let made: Vec<Value> =
+        [&account, &account, &other].iter().map(|it| create(&errand, it, &[])).collect();
+    let first = errand.json(&["schedule", "list", "--limit", "2"]);
+    assert_eq!((&first["total"], &first["has_more"]), (&json!(3), &json!(true)));
+    assert_eq!(first["data"][0]["account"], account.as_str());
+    let last = errand.json(&["schedule", "list", "--limit", "2", "--offset", "2"]);
+    assert_eq!((&last["data"][0]["id"], &last["has_more"]), (&made[2]["id"], &json!(false)));
+    let only = errand.json(&["schedule", "list", "--account", &account]);
+    assert_eq!((&only["total"], only["data"].as_array().unwrap().len()), (&json!(2), 2));
+    let text = said(&errand, &["schedule", "list", "--limit", "2"]);
+    assert!(text.contains("3 schedules in all; the next ones: --offset 2"), "{text}");
+    let text = said(&errand, &["schedule", "list", "--offset", "9"]);
+    assert!(text.contains("no schedule so far down"), "{text}");
+    for args in [["--limit", "0"], ["--limit", "201"], ["--offset", "100001"]] {
+        errand.refusal(2, &[&["schedule", "list"][..], &args].concat());
+    }
+    errand.refusal(2, &["schedule", "show", id(&made[0]), "--limit", "501"]);
 }
 
 #[test]
@@ -143,6 +195,7 @@ fn an_expression_is_explained_without_data() {
     assert!(text.contains("per day") && text.contains("72"), "{text}");
     let shown = errand.json(&["schedule", "preview", "0 0 13 * 5"]);
     assert_eq!((&shown["cron"], &shown["runs_per_day"]), (&json!("0 0 13 * 5"), &json!(0.171)));
+    assert_eq!(shown["timezone"], "UTC");
     assert_eq!(shown["next_runs"].as_array().unwrap().len(), 10);
     assert_eq!(shown["warnings"].as_array().unwrap().len(), 1);
     for (cron, part) in [
@@ -158,6 +211,20 @@ fn an_expression_is_explained_without_data() {
         errand.refusal(2, &["schedule", "preview", "* * * * *", "--count", count]);
     }
     assert!(!errand.data().exists(), "a look made a directory");
+}
+
+/// S10: a host whose clock changes twice a year has the same slots.
+#[test]
+fn the_time_zone_of_the_host_moves_no_slot() {
+    let preview = |zone: &str| {
+        let errand = Errand::new().with("TZ", zone);
+        errand.json(&["schedule", "preview", "30 2 29 3 *", "--count", "3"])
+    };
+    let utc = preview("UTC");
+    assert!(utc["next_runs"][0].as_str().unwrap().ends_with("-03-29T02:30:00.000+00:00"), "{utc}");
+    for zone in ["Europe/Berlin", "America/New_York", "Pacific/Kiritimati", "nonsense"] {
+        assert_eq!(preview(zone), utc, "{zone}");
+    }
 }
 
 #[test]

@@ -2,6 +2,8 @@
 
 use clap::{Args, Subcommand};
 
+use crate::domain::limits::TICKS_KEPT;
+
 /// What to do with schedules.
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum ScheduleVerb {
@@ -10,19 +12,34 @@ pub(in crate::cli) enum ScheduleVerb {
     Create(CreateArgs),
     /// All schedules and when they fire next
     #[command(
-        after_help = "Examples:\n  errand schedule list\n  errand schedule list --account ACCOUNT_ID"
+        after_help = "Examples:\n  errand schedule list\n  errand schedule list --account ACCOUNT_ID \
+              --limit 200 --offset 200"
     )]
     List {
         /// Only those of this account
         #[arg(long, value_name = "ACCOUNT_ID")]
         account: Option<String>,
+        /// So many at most
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        #[arg(value_parser = clap::value_parser!(u32).range(1..=200))]
+        limit: u32,
+        /// After so many others
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        #[arg(value_parser = clap::value_parser!(u32).range(0..=100_000))]
+        offset: u32,
     },
     /// One schedule, its next slots and what became of the last ones
-    #[command(after_help = "Example:\n  errand schedule show SCHEDULE_ID")]
+    #[command(
+        after_help = "Examples:\n  errand schedule show SCHEDULE_ID\n  errand schedule show SCHEDULE_ID --limit 200"
+    )]
     Show {
         /// Its id
         #[arg(value_name = "SCHEDULE_ID")]
         id: String,
+        /// So many lines of its log at most, the latest first
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        #[arg(value_parser = clap::value_parser!(u32).range(1..=TICKS_KEPT as i64))]
+        limit: u32,
     },
     /// Let a schedule fire from now on; nothing that has passed is made up for
     #[command(after_help = "Example:\n  errand schedule enable SCHEDULE_ID")]
@@ -80,6 +97,13 @@ pub(in crate::cli) struct CreateArgs {
     /// The input of its runs, as a JSON object
     #[arg(long, value_name = "JSON")]
     pub(super) input: String,
+    /// Where results go besides webhooks, with commas between
+    #[arg(long, value_name = "CHANNELS", value_delimiter = ',')]
+    #[arg(value_parser = ["email", "telegram", "slack"])]
+    pub(super) delivery_channels: Vec<String>,
+    /// Make it stopped; it fires once it is enabled
+    #[arg(long)]
+    pub(super) disabled: bool,
     /// Fire once, then stop
     #[arg(long)]
     pub(super) one_shot: bool,

@@ -31,7 +31,11 @@ enum Part {
 const fn parts(table: Table) -> &'static [Part] {
     match table {
         Table::Meta | Table::Kinds => &[Part::Rest],
-        Table::Accounts | Table::Wallets | Table::Claims | Table::KeySpends => &[Part::Id],
+        Table::Accounts
+        | Table::Wallets
+        | Table::Claims
+        | Table::KeySpends
+        | Table::ScheduleCounts => &[Part::Id],
         Table::Ledger => &[Part::Id, Part::Long],
         Table::Keys => &[Part::Hash],
         Table::Runs
@@ -90,7 +94,8 @@ pub(super) fn account(table: Table, key: &[u8]) -> Option<AccountId> {
         | Table::Schedules
         | Table::Ticks
         | Table::ScheduleRuns
-        | Table::Baselines => Parts(key).id(),
+        | Table::Baselines
+        | Table::ScheduleCounts => Parts(key).id(),
         Table::DueSchedules => Parts(key.get(8..)?).id(),
         Table::Meta
         | Table::Accounts

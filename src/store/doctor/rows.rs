@@ -19,7 +19,7 @@ use crate::store::queue::ClaimRow;
 use crate::store::receivers::{ReceiverRow, StandingRow};
 use crate::store::run_row::RunRow;
 use crate::store::runs::{CountRow, KindRow, TextRow};
-use crate::store::schedules::ScheduleRow;
+use crate::store::schedules::{ScheduleCountRow, ScheduleRow};
 use crate::store::seal::{self, SealRow};
 use crate::store::spends::SpendRow;
 use crate::store::tables::{Table, Values};
@@ -102,6 +102,7 @@ fn read(table: Table, key: &[u8], value: &[u8]) -> Result<(), Error> {
         Table::Ticks => as_a::<TickRow>(table, key, value),
         Table::Baselines => as_a::<BaselineRow>(table, key, value),
         Table::KeySpends => as_a::<SpendRow>(table, key, value),
+        Table::ScheduleCounts => as_a::<ScheduleCountRow>(table, key, value),
         Table::RunStates
         | Table::RunLabels
         | Table::Queue
@@ -146,7 +147,8 @@ fn owner(table: Table, key: &[u8], value: &[u8]) -> Option<AccountId> {
         | Table::DueSchedules
         | Table::Ticks
         | Table::ScheduleRuns
-        | Table::Baselines => keys::account(table, key),
+        | Table::Baselines
+        | Table::ScheduleCounts => keys::account(table, key),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::domain::schedule::Schedule;
 use crate::store::doctor::findings::{Fault, Findings};
 use crate::store::doctor::look::{Behind, each, is_there};
 use crate::store::error::Error;
-use crate::store::key::Parts;
+use crate::store::key::{Key, Parts};
 use crate::store::tables::Table;
 use crate::store::view::{self, View};
 use crate::store::{runs, schedules};
@@ -19,6 +19,7 @@ use crate::store::{runs, schedules};
 /// What the disk says.
 pub(super) fn check(view: &View, findings: &mut Findings) -> Result<(), Error> {
     each(view, Table::Schedules, |key| fault_of_schedule(view, key), findings)?;
+    each(view, Table::ScheduleCounts, |key| fault_of_count(view, key), findings)?;
     each(view, Table::DueSchedules, |key| fault_of_slot(view, key), findings)?;
     for table in [Table::Ticks, Table::Baselines] {
         let look = |key: &[u8]| {
@@ -31,9 +32,26 @@ pub(super) fn check(view: &View, findings: &mut Findings) -> Result<(), Error> {
     each(view, Table::ScheduleRuns, |key| fault_of_run(view, key), findings)
 }
 
+/// Compares the number of an account's schedules with their rows.
+fn fault_of_count(view: &View, key: &[u8]) -> Result<Option<Fault>, Error> {
+    let Some(account) = Parts(key).id() else { return Ok(None) };
+    let Behind::There(kept) = Behind::of(schedules::count(view, Some(account)).map(Some))? else {
+        return Ok(None);
+    };
+    let mut found = 0_u64;
+    for row in view::rows_of(view, Table::Schedules, &Key::of(account))? {
+        row?;
+        found = found.saturating_add(1);
+    }
+    Ok(Fault::differs("number of schedules", &kept, &found))
+}
+
 /// Compares a schedule with its row in the index and with the length of its log.
 fn fault_of_schedule(view: &View, key: &[u8]) -> Result<Option<Fault>, Error> {
     let Some((account, id)) = schedule(key) else { return Ok(None) };
+    if !is_there(view, Table::ScheduleCounts, &Key::of(account))? {
+        return Ok(Some(Fault::missing(Table::ScheduleCounts)));
+    }
     let Behind::There(found) = Behind::of(schedules::find(view, account, id))? else {
         return Ok(None);
     };

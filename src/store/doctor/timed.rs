@@ -1,11 +1,16 @@
 //! The schedules of the sample, and what the doctor says of their damages.
 
+use crate::domain::decided::Decided;
 use crate::domain::id::Id;
+use crate::domain::limits::TICKS_KEPT;
 use crate::domain::run::{RunId, ScheduleId};
 use crate::domain::schedule::{Counts, MissedSlots, Overlap, Repeat, Schedule, Stopped};
 use crate::domain::slot::{Tick, Verdict};
 use crate::domain::time::Timestamp;
-use crate::store::doctor::sample::{BOB, NOW, SCHEDULED, check_problems};
+use crate::store::doctor::examine;
+use crate::store::doctor::sample::{BOB, NOW, SCHEDULED, check_problems, store, write};
+use crate::store::key::Key;
+use crate::store::schedules::ScheduleCountRow;
 use crate::store::tables::Table;
 use crate::store::{Error, Txn, baselines, meta, runs, schedules, ticks};
 
@@ -22,6 +27,7 @@ pub(super) fn fill(txn: &mut Txn<'_>) -> Result<(), Error> {
         let mut schedule = Schedule {
             id,
             account: BOB,
+            key: None,
             kind: "seo_audit".into(),
             input: "{}".into(),
             cron: "* * * * *".into(),
@@ -31,7 +37,7 @@ pub(super) fn fill(txn: &mut Txn<'_>) -> Result<(), Error> {
             missed: MissedSlots::FireOnce,
             stopped: (id == RESTS).then_some(Stopped::User),
             next_run_at: (id == FIRES).then_some(NEXT),
-            decided: None,
+            decided: Decided::default(),
             counts: Counts::default(),
             last_run: None,
             last_skip: None,
@@ -109,6 +115,53 @@ fn a_schedule_counts_the_lines_of_its_log() {
 }
 
 #[test]
+fn an_account_counts_its_schedules() {
+    check_problems(
+        |txn| txn.put(Table::ScheduleCounts, &Key::of(BOB), &ScheduleCountRow(3)),
+        &[words(
+            Table::ScheduleCounts,
+            &BOB.to_string(),
+            "its number of schedules is 3, and should be 2",
+        )],
+    );
+    let row =
+        |id| words(Table::Schedules, &format!("{BOB}/{id}"), "it has no row in schedule-counts-1");
+    check_problems(
+        |txn| txn.remove(Table::ScheduleCounts, &Key::of(BOB)).map(|_| ()),
+        &[row(FIRES), row(RESTS)],
+    );
+    let store = store();
+    write(&store, |txn| {
+        assert_eq!((schedules::count(txn, Some(BOB))?, schedules::count(txn, None)?), (2, 2));
+        schedules::remove(txn, &find(txn, RESTS)?)?;
+        assert_eq!(schedules::count(txn, Some(BOB))?, 1);
+        Ok(())
+    });
+    assert_eq!(examine(&store).unwrap().problem_count, 0);
+}
+
+/// The oldest line is the one that was written first, wherever the clock was then.
+#[test]
+fn a_full_log_keeps_the_lines_that_were_written_last() {
+    let store = store();
+    write(&store, |txn| {
+        let before = find(txn, FIRES)?;
+        let mut after = before.clone();
+        // The clock goes back with every line.
+        for millis in (0..i64::from(TICKS_KEPT) + 7).rev() {
+            let slot = Timestamp::from_millis(millis);
+            ticks::insert(txn, &mut after, &Tick { slot, decided_at: slot, ..tick(None) })?;
+        }
+        schedules::put(txn, Some(&before), &after)?;
+        let kept = ticks::scan(txn, BOB, FIRES, 0, usize::MAX)?;
+        let slots: Vec<_> = kept.iter().map(|it| it.slot.millis()).collect();
+        assert_eq!(slots, (0..i64::from(TICKS_KEPT)).collect::<Vec<_>>());
+        Ok(())
+    });
+    assert_eq!(examine(&store).unwrap().problem_count, 0);
+}
+
+#[test]
 fn a_log_a_baseline_and_a_run_go_back_to_a_schedule_or_a_run() {
     let nobody: ScheduleId = Id::from_bytes([9; 16]);
     check_problems(
@@ -126,7 +179,7 @@ fn a_log_a_baseline_and_a_run_go_back_to_a_schedule_or_a_run() {
         },
         &[words(
             Table::Ticks,
-            &format!("{BOB}/{nobody}/1000"),
+            &format!("{BOB}/{nobody}/0"),
             "no row of schedules-1 stands behind it",
         )],
     );

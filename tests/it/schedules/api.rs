@@ -72,6 +72,44 @@ async fn the_list_has_every_schedule_of_the_account_oldest_first_in_pages() {
     }
 }
 
+/// The number in the list is kept, not counted, so it must follow every change.
+#[tokio::test(start_paused = true)]
+async fn the_list_knows_how_many_there_are() {
+    let mut house = House::new().await;
+    let total = async |house: &House| {
+        house.ask("GET", &format!("{SCHEDULES}?limit=1&offset=1"), None).await.json()["total"]
+            .clone()
+    };
+    assert_eq!(total(&house).await, 0);
+    let first = plan(&house, "0 1 * * *", json!({})).await;
+    plan(&house, "0 2 * * *", json!({})).await;
+    change(&house, &first, json!({ "cron": "0 3 * * *", "enabled": false })).await;
+    assert_eq!(total(&house).await, 2);
+    reach(&house, "02:00:30").await;
+    house.restart().await;
+    assert_eq!(total(&house).await, 2);
+    for status in [204, 404] {
+        assert_eq!(house.ask("DELETE", &path(&first), None).await.status, status);
+    }
+    assert_eq!(total(&house).await, 1);
+    house.examine().await;
+}
+
+/// What does not come again has no runs per day.
+#[tokio::test(start_paused = true)]
+async fn only_a_schedule_that_goes_on_firing_has_a_rate_and_a_cost() {
+    let house = House::new().await;
+    let rates = |it: &Value| (it["runs_per_day"].clone(), it["cost_per_day"].clone());
+    let none = (Value::Null, Value::Null);
+    let made = plan(&house, "0 */2 * * *", json!({})).await;
+    assert_eq!(rates(&made), (json!(12), json!("0.24")));
+    let off = change(&house, &made, json!({ "enabled": false })).await;
+    assert_eq!(rates(&off), none);
+    assert_eq!(rates(&change(&house, &made, json!({ "enabled": true })).await), rates(&made));
+    let once = plan_as(&house, &house.key, "* * * * *", json!({ "one_shot": true })).await;
+    assert_eq!(rates(&once), none);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_schedule_that_has_fired_shows_what_became_of_its_slots() {
     let house = House::new().await;

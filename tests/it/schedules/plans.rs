@@ -68,7 +68,7 @@ pub async fn run_now(house: &House, plan: &Value) -> Value {
     reply.json()
 }
 
-/// The log of a schedule, up to 200 lines, the latest slot first.
+/// The log of a schedule, up to 200 lines, what was decided last first.
 pub async fn lines(house: &House, plan: &Value) -> Vec<Value> {
     let reply = house.ask("GET", &format!("{}/ticks?limit=200", path(plan)), None).await;
     assert_eq!(reply.status, 200, "{}", reply.raw);
@@ -77,7 +77,9 @@ pub async fn lines(house: &House, plan: &Value) -> Vec<Value> {
 
 /// The log as short texts, the earliest slot first: `01 00:05 fired`, `01 00:05 missed x3`.
 pub async fn told(house: &House, plan: &Value) -> Vec<String> {
-    lines(house, plan).await.iter().rev().map(brief).collect()
+    let mut lines = lines(house, plan).await;
+    lines.sort_by_key(|it| it["scheduled_for"].to_string());
+    lines.iter().map(brief).collect()
 }
 
 fn brief(line: &Value) -> String {

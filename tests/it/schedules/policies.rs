@@ -190,6 +190,8 @@ async fn a_stored_expression_that_cannot_be_read_stops_its_schedule_and_nothing_
         (&found["enabled"], &found["disabled_reason"]),
         (&json!(false), &json!("cron_invalid"))
     );
+    assert_eq!(told(&house, &broken).await, ["01 00:05 error"]);
+    assert_eq!(found["last_skip"]["reason"], "error");
     assert_eq!(told(&house, &sound).await, ["01 00:05 fired"]);
     let again = house.ask("PATCH", &path(&broken), Some(json!({ "enabled": true }))).await;
     assert_eq!((again.status, again.code().as_str()), (400, "invalid_cron"));

@@ -253,7 +253,8 @@ async fn check(house: &House, known: &Known) {
         let lines = lines.iter().filter(|it| it["outcome"] == outcome);
         lines.map(|it| it["count"].as_u64().unwrap()).sum()
     };
-    let skipped = ["skipped_overlap", "skipped_balance", "skipped_queue_full", "error"];
+    let skipped =
+        ["skipped_overlap", "skipped_balance", "skipped_budget", "skipped_queue_full", "error"];
     let sums = [
         many("fired"),
         skipped.into_iter().map(many).sum(),

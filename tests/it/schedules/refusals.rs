@@ -51,7 +51,8 @@ async fn wrong_fields_are_named() {
     house.examine().await;
 }
 
-/// Source: the contract, section 7: field, reason and hint.
+/// Source: the contract, section 7: field, reason and hint. S20: also for what can never fire, and
+/// for a text that is far too long.
 #[tokio::test(start_paused = true)]
 async fn an_expression_is_refused_with_its_field_a_reason_and_a_hint() {
     let house = House::new().await;
