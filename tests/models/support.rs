@@ -192,12 +192,14 @@ pub(crate) async fn begin(registry: &Registry) -> Result<Answer, Fault> {
     begin_within(registry, None).await
 }
 
+/// The same for a caller who waits for so long; for a whole answer, because of a stream nobody
+/// waits for the end.
 pub(crate) async fn begin_within(
     registry: &Registry,
     client_timeout: Option<Duration>,
 ) -> Result<Answer, Fault> {
     let model = registry.find("ours").unwrap();
-    let request = request(&json!({"stream": true}));
+    let request = request(&json!({"stream": client_timeout.is_none()}));
     let bound = model.sizes.bound(&request);
     chat(registry, &Ask { model, request: &request, bound, client_timeout }).await
 }

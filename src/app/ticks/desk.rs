@@ -146,7 +146,7 @@ impl Desk<'_> {
         }
         let blank = Run::of_schedule(schedule, id, price, self.look.now);
         let trigger = Trigger::Schedule { schedule: schedule.id, scheduled_for: slot };
-        let run = Run { trigger, ..blank };
+        let run = self.app.with_narrative(Run { trigger, ..blank }, account.currency);
         // Its budget of today; one that was revoked since opens nothing, and keeps its budget.
         let budget = schedule.key.and_then(|it| inner.keys.restrictions(it));
         let budget = budget.and_then(|it| it.budget);
