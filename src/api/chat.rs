@@ -244,7 +244,7 @@ impl Pump {
         loop {
             match piece {
                 Ok(Some(Piece::Text(more))) => {
-                    out.extend_from_slice(&self.answering.text(&more).to_event());
+                    self.answering.text(&more).write_event(out);
                     text.push_str(&more);
                 }
                 Ok(Some(Piece::End(end))) => return Gathered::End(end),
@@ -283,7 +283,7 @@ impl Pump {
 
     fn last(&self, out: &mut Vec<u8>, end: &End, paid: &Paid) {
         for chunk in self.answering.last(end.finish, paid) {
-            out.extend_from_slice(&chunk.to_event());
+            chunk.write_event(out);
         }
         out.extend_from_slice(DONE_EVENT.as_bytes());
     }

@@ -2,6 +2,9 @@
 //!
 //! Nothing is required to be there and nothing unknown matters; what cannot be read is absent.
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::domain::chat::{Count, CountSource, FinishReason, Usage};
@@ -26,9 +29,58 @@ pub(super) struct Part {
     pub(super) is_known: bool,
 }
 
+/// The usual part of a stream: text and nothing else. Whatever is not exactly that is read as a
+/// tree; this way a stream of hundreds of parts builds none.
+#[derive(Deserialize)]
+struct Usual<'a> {
+    #[serde(borrow)]
+    choices: (UsualChoice<'a>,),
+    #[serde(default, borrow)]
+    object: Option<&'a str>,
+    #[serde(default, rename = "usage")]
+    _usage: (),
+    #[serde(default, rename = "timings")]
+    _timings: (),
+    #[serde(default, rename = "error")]
+    _error: (),
+}
+
+#[derive(Deserialize)]
+struct UsualChoice<'a> {
+    #[serde(default)]
+    index: Option<u64>,
+    #[serde(borrow)]
+    delta: UsualDelta<'a>,
+    #[serde(default, rename = "finish_reason")]
+    _finish_reason: (),
+}
+
+#[derive(Deserialize)]
+struct UsualDelta<'a> {
+    #[serde(borrow)]
+    content: Cow<'a, str>,
+}
+
+impl Usual<'_> {
+    fn read(json: &[u8]) -> Option<Part> {
+        let Usual { choices: (choice,), object, .. } = serde_json::from_slice(json).ok()?;
+        let is_usual = object != Some("error") && choice.index.unwrap_or(0) == 0;
+        is_usual.then(|| Part {
+            text: choice.delta.content.into_owned(),
+            finish: None,
+            count: None,
+            is_known: true,
+        })
+    }
+}
+
 impl Said {
     /// Reads an object; `None` when it is none.
     pub(super) fn read(json: &[u8]) -> Option<Self> {
+        Usual::read(json).map(Self::Part).or_else(|| Self::read_tree(json))
+    }
+
+    fn read_tree(json: &[u8]) -> Option<Self> {
         let Ok(Value::Object(object)) = serde_json::from_slice(json) else {
             return None;
         };
@@ -92,6 +144,54 @@ fn timings(found: Option<&Value>) -> Option<Count> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_short_way_says_what_the_long_way_says() {
+        let text = r#"{"content":"a \"b\" \u00e9"}"#;
+        for (json, is_usual) in [
+            (format!(r#"{{"choices":[{{"delta":{text}}}]}}"#), true),
+            (
+                format!(
+                    r#"{{"object":"chat.completion.chunk","choices":[{{"index":0,"delta":{text},"finish_reason":null,"logprobs":{{}}}}],"usage":null,"x":[1]}}"#
+                ),
+                true,
+            ),
+            (
+                r#"{"choices":[{"index":null,"delta":{"role":"assistant","content":""}}]}"#
+                    .to_owned(),
+                true,
+            ),
+            (format!(r#"{{"choices":[{{"index":1,"delta":{text}}}]}}"#), false),
+            (format!(r#"{{"choices":[{{"delta":{text}}},{{"delta":{text}}}]}}"#), false),
+            (format!(r#"{{"choices":[{{"delta":{text},"finish_reason":"stop"}}]}}"#), false),
+            (
+                format!(
+                    r#"{{"choices":[{{"delta":{text}}}],"usage":{{"prompt_tokens":1,"completion_tokens":2}}}}"#
+                ),
+                false,
+            ),
+            (
+                format!(
+                    r#"{{"choices":[{{"delta":{text}}}],"timings":{{"prompt_n":1,"predicted_n":2}}}}"#
+                ),
+                false,
+            ),
+            (format!(r#"{{"choices":[{{"delta":{text}}}],"error":"no"}}"#), false),
+            (format!(r#"{{"object":"error","choices":[{{"delta":{text}}}]}}"#), false),
+            (format!(r#"{{"choices":[{{"delta":{text},"delta":{{"content":"b"}}}}]}}"#), false),
+            (r#"{"choices":[{"delta":{"content":null}}]}"#.to_owned(), false),
+            (r#"{"choices":[{"delta":{"content":[{"text":"a"}]}}]}"#.to_owned(), false),
+            (r#"{"choices":[{"message":{"content":"a"}}]}"#.to_owned(), false),
+            (r#"{"choices":[]}"#.to_owned(), false),
+            ("[1]".to_owned(), false),
+        ] {
+            let short = Usual::read(json.as_bytes());
+            assert_eq!(short.is_some(), is_usual, "{json}");
+            let long = Said::read_tree(json.as_bytes());
+            assert!(short.is_none_or(|it| Some(Said::Part(it)) == long), "{json}");
+            assert_eq!(Said::read(json.as_bytes()), long, "{json}");
+        }
+    }
 
     fn part(json: &str) -> Part {
         match Said::read(json.as_bytes()) {

@@ -62,10 +62,18 @@ pub struct Chunk<'a> {
     object: &'static str,
     created: i64,
     model: &'a str,
-    choices: Vec<PartChoice<'a>>,
+    choices: Choices<'a>,
     /// Absent, `null` or there: clients that asked for it want a `null` where it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage: Option<Option<PaidUsage>>,
+}
+
+/// One choice, or none beside the usage.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+enum Choices<'a> {
+    One([PartChoice<'a>; 1]),
+    None([PartChoice<'a>; 0]),
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -158,7 +166,7 @@ impl Answering {
             return vec![last];
         }
         let usage = Some(Some(PaidUsage::of(paid)));
-        let own = Chunk { choices: Vec::new(), usage, ..last.clone() };
+        let own = Chunk { choices: Choices::None([]), usage, ..last.clone() };
         vec![last, own]
     }
 
@@ -168,7 +176,7 @@ impl Answering {
             object: "chat.completion.chunk",
             created: self.created,
             model: &self.model,
-            choices: vec![PartChoice { index: 0, delta, finish_reason, logprobs: None }],
+            choices: Choices::One([PartChoice { index: 0, delta, finish_reason, logprobs: None }]),
             usage: (self.place() == UsagePlace::OwnChunk).then_some(None),
         }
     }
@@ -194,13 +202,20 @@ impl Chunk<'_> {
     /// Its event, as it goes out.
     #[must_use]
     pub fn to_event(&self) -> Vec<u8> {
-        let mut event = b"data: ".to_vec();
-        // A struct of texts and numbers always has a JSON form.
-        if serde_json::to_writer(&mut event, self).is_err() {
-            return Vec::new();
-        }
-        event.extend_from_slice(b"\n\n");
+        let mut event = Vec::new();
+        self.write_event(&mut event);
         event
+    }
+
+    /// Writes its event after others.
+    pub fn write_event(&self, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.extend_from_slice(b"data: ");
+        // A struct of texts and numbers always has a JSON form.
+        match serde_json::to_writer(&mut *out, self) {
+            Ok(()) => out.extend_from_slice(b"\n\n"),
+            Err(_) => out.truncate(start),
+        }
     }
 }
 
