@@ -55,7 +55,7 @@ async fn run() {
         answers(&house, [short, relayed, ours], *connections).await;
     }
     println!("connections | streams of 200 chunks: direct/s | errand/s | ratio (min..max)");
-    for connections in [16, 1] {
+    for connections in [1, 16] {
         streams(&house, [long, ours], connections).await;
     }
 }
