@@ -11,7 +11,7 @@ use errand::domain::money::Amount;
 use serde_json::{Value, json};
 
 use crate::daemon::Daemon;
-use crate::upstream::MODEL;
+use crate::upstream::{MODEL, TOKENS_MAX};
 
 /// Clients at work.
 pub(crate) struct Chats(Vec<JoinHandle<Vec<(Amount, Fate)>>>);
@@ -65,8 +65,8 @@ impl Chats {
 fn work(to: SocketAddr, key: &str, first: u32) -> Vec<(Amount, Fate)> {
     let mut fates = Vec::new();
     for tokens in first..first + PRICES {
-        // A millionth of the currency for a token.
-        let price = Amount::from_nanos(i64::from(tokens) * 1_000);
+        // A billionth of the currency for a token.
+        let price = Amount::from_nanos(i64::from(tokens));
         let fate = chat(to, key, tokens, price);
         fates.push((price, fate));
         if fate == Fate::Cut {
@@ -80,7 +80,7 @@ fn work(to: SocketAddr, key: &str, first: u32) -> Vec<(Amount, Fate)> {
 fn chat(to: SocketAddr, key: &str, tokens: u32, price: Amount) -> Fate {
     let streams = tokens.is_multiple_of(2);
     let body = json!({
-        "model": MODEL, "stream": streams, "max_tokens": 100_000,
+        "model": MODEL, "stream": streams, "max_tokens": TOKENS_MAX,
         "messages": [{ "role": "user", "content": tokens.to_string() }],
     });
     let Some(answer) = ask(to, key, &body.to_string()) else { return Fate::Cut };

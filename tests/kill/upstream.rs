@@ -9,6 +9,8 @@ use serde_json::{Value, json};
 /// An upstream; it lives as long as the process.
 pub(crate) struct Upstream(SocketAddr);
 
+/// Tokens that an answer can have: enough for a price of its own for each chat of 2,000 rounds.
+pub(crate) const TOKENS_MAX: u32 = 10_000_000;
 /// The name of its model.
 pub(crate) const MODEL: &str = "priced";
 
@@ -26,12 +28,12 @@ impl Upstream {
     }
 
     /// The settings of a daemon that asks it: a token that is read is free, one that is written
-    /// costs a millionth.
+    /// costs a billionth.
     pub(crate) fn settings(&self) -> String {
         format!(
             "[[models]]\nid = \"{MODEL}\"\nbase_url = \"http://{}/v1\"\n\
-             input_per_million = \"0\"\noutput_per_million = \"1\"\n\
-             max_output_tokens = 100000\ncontext_window = 200000\n",
+             input_per_million = \"0\"\noutput_per_million = \"0.001\"\n\
+             max_output_tokens = {TOKENS_MAX}\ncontext_window = 20000000\n",
             self.0
         )
     }
