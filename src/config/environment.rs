@@ -133,7 +133,7 @@ mod tests {
 
     #[track_caller]
     fn check_data_dir(variables: &[(&str, &str)], expected: &str) {
-        let environment = Environment::of(Path::new("/work"), variables);
+        let environment = Environment::of(Path::new("/place"), variables);
         assert_eq!(environment.data_dir(), Path::new(expected), "{variables:?}");
     }
 

@@ -250,7 +250,7 @@ mod tests {
         flags: &[(&'static str, &'static str, &str)],
     ) -> Result<Loaded, Refused> {
         let (_dir, path) = with_file(text);
-        let environment = Environment::of(Path::new("/work"), variables);
+        let environment = Environment::of(Path::new("/place"), variables);
         let flag = |(flag, setting, value): &(&'static str, &'static str, &str)| Flag {
             flag,
             setting,
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_file_that_was_named_must_be_there_and_be_small() {
-        let environment = Environment::of(Path::new("/work"), &[("ERRAND_CONFIG", "/no/file")]);
+        let environment = Environment::of(Path::new("/place"), &[("ERRAND_CONFIG", "/no/file")]);
         let sources = |file| Sources {
             mode: Mode::Serve,
             environment: &environment,
@@ -335,7 +335,7 @@ mod tests {
         let (dir, _) = with_file("[http]\nlisten = \"127.0.0.1:1\"");
         let directory = dir.path().display().to_string();
         let variables = [("CONFIGURATION_DIRECTORY", directory.as_str()), ("HOME", "/home/ana")];
-        let environment = Environment::of(Path::new("/work"), &variables);
+        let environment = Environment::of(Path::new("/place"), &variables);
         let of = |mode| {
             let sources = Sources { mode, environment: &environment, file: None, flags: vec![] };
             load(&sources).unwrap()
@@ -343,7 +343,7 @@ mod tests {
         let (serve, dev) = (of(Mode::Serve), of(Mode::Dev));
         assert_eq!(serve.config.http.listen[0].port(), 1);
         assert_eq!(dev.config.http.listen[0].port(), 7270);
-        assert_eq!(dev.config.data.dir, Path::new("/work/.errand"));
+        assert_eq!(dev.config.data.dir, Path::new("/place/.errand"));
         assert!(dev.config.limits.rates.key.is_none() && dev.config.agents.politeness.is_zero());
         assert_eq!(dev.config.outbound.allow.len(), 6);
         assert!(serve.config.limits.rates.key.is_some() && serve.config.outbound.allow.is_empty());

@@ -309,7 +309,7 @@ mod tests {
         assert_eq!((model.name.as_str(), model.upstreams[0].model.as_str()), ("m", "m"));
         assert_eq!(model.upstreams[0].stream, UpstreamStream::Never);
         let file = model.upstreams[0].key_file.as_ref().unwrap();
-        assert!(file.path == Path::new("/work/key") && file.place.to_string().ends_with(":6"));
+        assert!(file.path == Path::new("/place/key") && file.place.to_string().ends_with(":6"));
         let text = "[[models]]\nid = \"m\"\nfree = true\n\
                     [[models.upstreams]]\nbase_url = \"http://a.example\"\n\
                     [[models.upstreams]]\nbase_url = \"http://b.example\"\nupstream_model = \"n\"\n";

@@ -117,7 +117,7 @@ pub(super) mod sample {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("errand.toml");
         std::fs::write(&path, text).unwrap();
-        let environment = Environment::of(Path::new("/work"), &[]);
+        let environment = Environment::of(Path::new("/place"), &[]);
         let mode = Mode::Serve;
         let sources =
             Sources { mode, environment: &environment, file: Some(path), flags: Vec::new() };

@@ -288,7 +288,7 @@ mod tests {
     use super::*;
 
     fn read(kind: &Kind, raw: &Raw) -> Result<String, String> {
-        let here = Environment::of(Path::new("/work"), &[]);
+        let here = Environment::of(Path::new("/place"), &[]);
         kind.read(raw, &here).map(|it| it.text).map_err(|it| match it {
             Problem::Kind => format!("must be {}", kind.expectation()),
             Problem::Value(why) => why,
@@ -377,8 +377,8 @@ mod tests {
     #[test]
     fn paths_are_absolute_from_the_start() {
         let kind = Kind::Path(|_, _| ());
-        check_good(&kind, &text("data"), "\"/work/data\"");
-        check_good(&kind, &text("./data"), "\"/work/data\"");
+        check_good(&kind, &text("data"), "\"/place/data\"");
+        check_good(&kind, &text("./data"), "\"/place/data\"");
         check_good(&kind, &text("/data"), "\"/data\"");
         check_bad(&kind, &text(""), "a path");
     }

@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn every_default_is_a_value_of_its_setting_in_both_modes() {
-        let here = Environment::of(Path::new("/work"), &[("HOME", "/home/ana")]);
+        let here = Environment::of(Path::new("/place"), &[("HOME", "/home/ana")]);
         for setting in Setting::all() {
             for mode in [Mode::Serve, Mode::Dev] {
                 let default = setting.default_value(mode, &here);

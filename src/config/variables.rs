@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     fn faults(variables: &[(&str, &str)]) -> Vec<String> {
-        let here = Environment::of(Path::new("/work"), variables);
+        let here = Environment::of(Path::new("/place"), variables);
         let mut faults = Vec::new();
         check(&here, &mut faults);
         for setting in Setting::all() {
@@ -111,7 +111,7 @@ mod tests {
         let path = dir.path().join("level");
         std::fs::write(&path, "debug\n").unwrap();
         let path = path.display().to_string();
-        let here = Environment::of(Path::new("/work"), &[("ERRAND_LOG_LEVEL_FILE", &path)]);
+        let here = Environment::of(Path::new("/place"), &[("ERRAND_LOG_LEVEL_FILE", &path)]);
         let setting = Setting::find("log.level").unwrap();
         let given = value(&here, setting, &mut Vec::new()).unwrap();
         assert_eq!(given.value, Raw::Words("debug".to_owned()));
